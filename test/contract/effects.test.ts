@@ -3,7 +3,7 @@
  * file and every refusal follows from what was stored before. Each rule has a case that is otherwise without it.
  */
 import { describe, expect, it } from 'vitest';
-import { rulesOf } from '../../src/reconciler/effects/effects.ts';
+import { listRules } from '../../src/reconciler/effects/effects.ts';
 import { AGENT_SERVER_FOLD } from './effects/agent-server.ts';
 import { APP_SERVER_FOLD } from './effects/app-server.ts';
 import { casesOf, fold, type FoldedCase, type Folding } from './effects/fold.ts';
@@ -59,7 +59,7 @@ describe.each(FOLDS)('the effects of requests to an %s', (dialect, folding) => {
 
   it('have a case for each rule', () => {
     expect(Object.keys(SHOWN_BY[dialect] ?? {}).toSorted()).toEqual(
-      rulesOf(folding.effects).toSorted(),
+      listRules(folding.effects).toSorted(),
     );
   });
 

@@ -11,7 +11,7 @@ export class NamespaceShares {
     const counts = new Map<string, number>();
     const most = new Map<string, number>();
     for (const [key, { allowance }] of declared) {
-      const namespace = namespaceIn(key);
+      const namespace = readKeyNamespace(key);
       counts.set(namespace, (counts.get(namespace) ?? 0) + 1);
       const maxReads = allowance?.maxReads ?? null;
       if (maxReads !== null) most.set(namespace, maxReads);
@@ -22,7 +22,7 @@ export class NamespaceShares {
   /** Characters that the values of the stored plan of an object may have. */
   planRoom(key: string): number {
     const { cluster, namespace, object } = PLAN_LIMITS;
-    const ofNamespace = this.#counts.get(namespaceIn(key)) ?? 1;
+    const ofNamespace = this.#counts.get(readKeyNamespace(key)) ?? 1;
     const share = Math.min(namespace / ofNamespace, cluster / Math.max(1, this.#all));
     return Math.min(object, Math.floor(share));
   }
@@ -34,7 +34,7 @@ export class NamespaceShares {
 }
 
 /** The namespace of the key of an object. */
-export function namespaceIn(key: string): string {
+export function readKeyNamespace(key: string): string {
   return key.slice(0, Math.max(0, key.indexOf('/')));
 }
 
@@ -42,7 +42,7 @@ export function namespaceIn(key: string): string {
 export function* inTurn<T extends { readonly key: string }>(all: readonly T[]): Generator<T> {
   const namespaces = new Map<string, T[]>();
   for (const one of all) {
-    const namespace = namespaceIn(one.key);
+    const namespace = readKeyNamespace(one.key);
     const others = namespaces.get(namespace) ?? [];
     others.push(one);
     namespaces.set(namespace, others);

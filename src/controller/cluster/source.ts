@@ -26,7 +26,7 @@ import {
 } from './declared.ts';
 import { LaterTargets } from './later-targets.ts';
 import { VALUE_LIMITS, WORK_LIMITS } from './limits.ts';
-import { inTurn, namespaceIn, NamespaceShares } from './namespace-shares.ts';
+import { inTurn, readKeyNamespace, NamespaceShares } from './namespace-shares.ts';
 import { isSameOutside, outsideNames, type Outside, type OutsideReader } from './outside.ts';
 import type { SettingsApprovals } from './approvals.ts';
 import { whyTooMany, type Allowance, type SettingsPolicies } from './policies.ts';
@@ -187,7 +187,7 @@ export class ClusterSource implements SettingsSource {
 
   /** The namespace of an object. */
   groupOf(key: string): string {
-    return namespaceIn(key);
+    return readKeyNamespace(key);
   }
 
   planRoom(key: string): number {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { formatPath } from '../../reconciler/model/path.ts';
 import type { EnvironmentPlan } from '../../reconciler/model/plan.ts';
-import { MOST_STORED, storedPlan } from './stored-plan.ts';
+import { MOST_STORED, limitStoredPlan } from './stored-plan.ts';
 import type { ErrorReport } from '../../reconciler/model/error.ts';
 import type {
   JournalRecord,
@@ -253,7 +253,7 @@ export function newlyFound(
   const status = toWatchStatus(plan, strict);
   const digest = computeFoundDigest(plan, strict);
   if (status === before && digest === known) return null;
-  const shown = selectStoredPlan(storedPlan(plan, most), status);
+  const shown = selectStoredPlan(limitStoredPlan(plan, most), status);
   const labelled = Object.keys(labels).length === 0 ? {} : { labels };
   const edit = computeEditStart(state, plan, declared);
   const waits = edit !== null && !isVerified(state, declared.digest());

@@ -9,7 +9,7 @@ import { AgreementTracker, type AgreementTools } from './agreements.ts';
 import { EnvironmentRecords, HealTimes, type RecordTools } from './environment-records.ts';
 import { Confirmation, type ConfirmationLevel } from './confirmation.ts';
 import { computeFoundDigest, newlyFound, type DeclarationChange } from './environment-state.ts';
-import { storedPlan } from './stored-plan.ts';
+import { limitStoredPlan } from './stored-plan.ts';
 import { KeyCheck } from './key-check.ts';
 import { EnvironmentLock, whyUnusable, type LockTools, type Lock } from './locks/locks.ts';
 import {
@@ -350,7 +350,7 @@ export class EnvironmentWatcher {
       digest: () => digest?.() ?? null,
     };
     const event = newlyFound(this.state, plan, commit, declaredAs, room);
-    records.know({ kind: 'read', at: now, plan: storedPlan(plan, room), commit });
+    records.know({ kind: 'read', at: now, plan: limitStoredPlan(plan, room), commit });
     if (this.state.found === 'in-sync') this.#settled.inSync(target, digest, passing);
     if (!this.#gone) this.#next.recordRead(plan);
     if (event !== null) records.add(event, now);

@@ -159,13 +159,13 @@ interface UnknownMention extends Mention {
 }
 
 function unknownMentions(blocks: Blocks): readonly UnknownMention[] {
-  const kinds = new Map<Kind, ReturnType<typeof declaredNames>>();
+  const kinds = new Map<Kind, ReturnType<typeof collectDeclaredNames>>();
   const moves = movesByFormer(blocks.moved);
   return listMentions(blocks).flatMap((one): UnknownMention[] => {
     const { kind, node } = one;
     const name = readNodeText(node);
     if (node === undefined || name === undefined) return [];
-    const names = kinds.get(kind) ?? declaredNames(kind, blocks);
+    const names = kinds.get(kind) ?? collectDeclaredNames(kind, blocks);
     kinds.set(kind, names);
     const { isRemoved, shown } = names;
     if (isRemoved === null || isRemoved.get(name) === false) return [];
@@ -174,7 +174,7 @@ function unknownMentions(blocks: Blocks): readonly UnknownMention[] {
   });
 }
 
-function declaredNames(kind: Kind, blocks: Blocks) {
+function collectDeclaredNames(kind: Kind, blocks: Blocks) {
   const isRemoved = readDeclaredNames(kind, blocks);
   return {
     isRemoved,

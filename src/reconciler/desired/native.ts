@@ -232,7 +232,7 @@ function createFaultFindings(
   holder: readonly string[],
   faults: readonly Fault[],
 ): PlacedFinding[] {
-  return groupedByMap(faults).flatMap((group) => {
+  return groupByMap(faults).flatMap((group) => {
     const [{ kind, path: first }] = group;
     const path = [...holder, ...first];
     if (kind === 'value') {
@@ -250,7 +250,7 @@ function createFaultFindings(
 type Faults = [Fault, ...Fault[]];
 
 /** Faults one after the other that are of keys of the same map and of the same kind; each value alone. */
-function groupedByMap(faults: readonly Fault[]): readonly Faults[] {
+function groupByMap(faults: readonly Fault[]): readonly Faults[] {
   const groups: Faults[] = [];
   for (const fault of faults) {
     const group = groups.at(-1);

@@ -57,15 +57,17 @@ function unknownKey(
 function findKeyHome(path: readonly string[], key: string): string | null {
   const [block] = inBlock(path);
   if (block !== undefined)
-    return namedIn('').has(key) ? `Move it to the top of the file, next to ${block}.` : null;
-  const under = ['settings', 'server'].find((one) => namedIn(one).has(key));
+    return nameUnknownKeys('').has(key)
+      ? `Move it to the top of the file, next to ${block}.`
+      : null;
+  const under = ['settings', 'server'].find((one) => nameUnknownKeys(one).has(key));
   return under === undefined ? null : `Move it under ${under}.`;
 }
 
 const named = new Map<string, ReadonlySet<string>>();
 
 /** The keys that a block has by name; of no block those at the top of a file. */
-function namedIn(block: string): ReadonlySet<string> {
+function nameUnknownKeys(block: string): ReadonlySet<string> {
   const keys = named.get(block) ?? new Set(findExpectation(block === '' ? [] : [block]).keys);
   named.set(block, keys);
   return keys;

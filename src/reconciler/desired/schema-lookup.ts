@@ -68,10 +68,10 @@ export interface Expectation {
 
 /** Returns what the schema allows at a path of the file, for messages only. */
 export function findExpectation(path: readonly string[], lock?: SchemaLock): Expectation {
-  const branches = branchesAt(path);
+  const branches = findSchemaBranches(path);
   if (branches.length === 0 && lock !== undefined && path[0] === 'settings')
-    return expectationOf(selectLockNodes(lock, path.slice(1)) as Schema[]);
-  const expected = expectations.get(branches) ?? expectationOf(branches);
+    return computeExpectation(selectLockNodes(lock, path.slice(1)) as Schema[]);
+  const expected = expectations.get(branches) ?? computeExpectation(branches);
   expectations.set(branches, expected);
   return expected;
 }
@@ -81,13 +81,13 @@ const expectations = new WeakMap<readonly Schema[], Expectation>();
 const branchesUnder = new WeakMap<readonly Schema[], Map<string, readonly Schema[]>>();
 let top: readonly Schema[] | undefined;
 
-function branchesAt(path: readonly string[]): readonly Schema[] {
+function findSchemaBranches(path: readonly string[]): readonly Schema[] {
   top ??= listSchemaBranches(root());
   let branches = top;
   for (const segment of path) {
     const known = branchesUnder.get(branches) ?? new Map<string, readonly Schema[]>();
     branchesUnder.set(branches, known);
-    const key = keyOf(branches, segment);
+    const key = formatBranchKey(branches, segment);
     const inner =
       known.get(key) ??
       branches.flatMap((branch) => findChildSchemas(branch, segment)).flatMap(listSchemaBranches);
@@ -98,13 +98,13 @@ function branchesAt(path: readonly string[]): readonly Schema[] {
 }
 
 /** The same for all segments under which the schema has the same: those that it does not name. */
-function keyOf(branches: readonly Schema[], segment: string): string {
+function formatBranchKey(branches: readonly Schema[], segment: string): string {
   const isNamed = branches.some(({ properties = {} }) => Object.hasOwn(properties, segment));
   if (isNamed) return segment;
   return /^\d+$/.test(segment) ? '0' : '';
 }
 
-function expectationOf(branches: readonly Schema[]): Expectation {
+function computeExpectation(branches: readonly Schema[]): Expectation {
   const references = branches.filter(
     (branch) => branch.title === 'Reference' || branch.title === 'Template',
   );

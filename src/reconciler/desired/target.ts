@@ -136,11 +136,11 @@ export function readTargets(
   readonly targets: readonly Target[];
   readonly diagnostics: readonly Diagnostic[];
 } {
-  const top = checked(parseLoaded(loaded, options.between));
+  const top = checkParsedFile(parseLoaded(loaded, options.between));
   const base =
     loaded.base === null
       ? null
-      : checked(parseFile(loaded.base.path, loaded.base.text, loaded.lock));
+      : checkParsedFile(parseFile(loaded.base.path, loaded.base.text, loaded.lock));
   const ofBase = sortDiagnostics([
     ...(base?.diagnostics ?? []),
     ...(base?.root
@@ -169,7 +169,7 @@ function parseLoaded(
     : { file, root, diagnostics: [] };
 }
 
-function checked({ root, diagnostics }: ParsedFile): {
+function checkParsedFile({ root, diagnostics }: ParsedFile): {
   readonly root: MapNode | null;
   readonly diagnostics: readonly Diagnostic[];
 } {

@@ -161,11 +161,11 @@ function usable(secret: Secret, path: Path): Secret {
   if (ref === null || isFree(use)) return secret;
   const verdict = secret.compareWith((text) => findFlaw(text, use)?.what ?? '');
   if (verdict === '') return secret;
-  const problem = `${subjectOf(ref)} ${verdict}`;
+  const problem = `${nameReferenceSubject(ref)} ${verdict}`;
   return unseen({ problem, ref, missing: ref, literals: ['', ''] }, secret.identity);
 }
 
-function subjectOf(ref: string): string {
+function nameReferenceSubject(ref: string): string {
   const reference = parseWholeReference(ref);
   if (reference?.kind === 'env') return `the variable ${reference.name}`;
   if (reference?.kind === 'file') return `the file ${reference.path}`;

@@ -1,6 +1,6 @@
 import type { SchemaNode } from '../model/json-schema.ts';
 import type { Value, ValueRecord } from '../model/value.ts';
-import { shaped, SHAPE_RULES, type Types } from './shape.ts';
+import { shapeValue, SHAPE_RULES, type Types } from './shape.ts';
 import type { Request, Stored } from './stored.ts';
 
 /** One thing that requests do. Those of a request follow one another in their order. */
@@ -40,10 +40,15 @@ export function after(
 ): Stored {
   const has = (rule: string): boolean => rule !== without;
   const shape: Doing['shape'] = (of, value, was) =>
-    shaped({ ...types, has }, typeof of === 'string' ? { $ref: `#/$defs/${of}` } : of, value, was);
+    shapeValue(
+      { ...types, has },
+      typeof of === 'string' ? { $ref: `#/$defs/${of}` } : of,
+      value,
+      was,
+    );
   let made = stored;
   for (const { rule, on, does } of effects) {
-    const name = has(rule) ? nameIn(on, method, path) : null;
+    const name = has(rule) ? matchPathName(on, method, path) : null;
     if (name !== null) made = does(made, { name, body, before: stored, shape });
   }
   return made;
@@ -55,7 +60,7 @@ export function may({ refuses }: Effects, stored: Stored, request: Request): boo
 }
 
 /** The names of all rules of a dialect. */
-export function rulesOf({ effects, types }: Effects): readonly string[] {
+export function listRules({ effects, types }: Effects): readonly string[] {
   return [
     ...new Set([...effects, ...types.rules].map(({ rule }) => rule)),
     ...Object.values(SHAPE_RULES),
@@ -63,7 +68,7 @@ export function rulesOf({ effects, types }: Effects): readonly string[] {
 }
 
 /** What stands for `{}` where a request is one of those; '' if they have none, null if it is none of them. */
-export function nameIn(on: readonly string[], method: string, path: string): string | null {
+export function matchPathName(on: readonly string[], method: string, path: string): string | null {
   const [bare = ''] = path.split('?');
   for (const one of on) {
     const [verb, pattern = ''] = one.split(' ');

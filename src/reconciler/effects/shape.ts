@@ -9,7 +9,7 @@ import {
   type Value,
   type ValueRecord,
 } from '../model/value.ts';
-import { NONE, recordAt } from './stored.ts';
+import { NONE, readRecord } from './stored.ts';
 
 /** What a server makes of the members of a type besides their defaults. */
 export interface TypeRule {
@@ -39,49 +39,49 @@ export const SHAPE_RULES = {
 const OPEN: ReadonlySet<string> = new Set(['MCPOAuthTokenState', 'MCPOAuthClientInfoState']);
 
 /** A value as a server stores it where its type is. `before` is what it has there: a later release may know more than the schema. */
-export function shaped(
+export function shapeValue(
   types: Types,
   node: SchemaNode,
   value: Value,
   before: Value | undefined,
 ): Value {
-  const { name, target } = resolved(types, node);
+  const { name, target } = resolveShapeNode(types, node);
   if (value === null) return null;
   if (target.anyOf !== undefined) {
-    const variant = variantOf(types, target.anyOf, value);
+    const variant = selectShapeVariant(types, target.anyOf, value);
     if (variant === undefined) return value;
-    const was = before === undefined ? variant : variantOf(types, target.anyOf, before);
+    const was = before === undefined ? variant : selectShapeVariant(types, target.anyOf, before);
     // What another variant has is none of this one.
-    return shaped(types, variant, value, was === variant ? before : undefined);
+    return shapeValue(types, variant, value, was === variant ? before : undefined);
   }
-  if (target.format === 'password') return secretOf(types, value);
+  if (target.format === 'password') return toStoredSecret(types, value);
   if (isList(value))
     return target.items === undefined
       ? value
-      : value.map((one) => shaped(types, target.items ?? {}, one, undefined));
+      : value.map((one) => shapeValue(types, target.items ?? {}, one, undefined));
   if (!isRecord(value)) return value;
-  if (target.properties !== undefined) return shapedRecord(types, name, target, value, before);
+  if (target.properties !== undefined) return shapeRecord(types, name, target, value, before);
   const { additionalProperties: each } = target;
   if (typeof each !== 'object') return value;
   const isSecret = each.format === 'password';
   const made = Object.entries(value).map(
-    ([key, one]) => [key, shaped(types, each, one, recordAt(before)[key])] as const,
+    ([key, one]) => [key, shapeValue(types, each, one, readRecord(before)[key])] as const,
   );
   return createRecord(made.filter(([, one]) => !isSecret || one !== null));
 }
 
-function shapedRecord(
+function shapeRecord(
   types: Types,
   name: string,
   { properties = {}, additionalProperties: others }: SchemaNode,
   value: ValueRecord,
   before: Value | undefined,
 ): ValueRecord {
-  const stored = recordAt(before);
+  const stored = readRecord(before);
   const known = Object.entries(properties).flatMap(([key, member]): [string, Value][] => {
     if (Object.hasOwn(value, key))
-      return [[key, shaped(types, member, value[key] ?? null, stored[key])]];
-    return types.has(SHAPE_RULES.default) ? [[key, defaultOf(types, member)]] : [];
+      return [[key, shapeValue(types, member, value[key] ?? null, stored[key])]];
+    return types.has(SHAPE_RULES.default) ? [[key, findShapeDefault(types, member)]] : [];
   });
   const isKept = (key: string): boolean =>
     OPEN.has(name) ||
@@ -99,15 +99,15 @@ function shapedRecord(
 }
 
 /** What a server has of a member that was left out. */
-function defaultOf(types: Types, member: SchemaNode): Value {
-  const { target } = resolved(types, member);
+function findShapeDefault(types: Types, member: SchemaNode): Value {
+  const { target } = resolveShapeNode(types, member);
   const given = member.default ?? target.default;
   if (given === null || (given === undefined && allowsNull(target))) return null;
   const otherwise = given ?? ([target.type].flat().includes('array') ? [] : NONE);
-  return shaped(types, member, otherwise, undefined);
+  return shapeValue(types, member, otherwise, undefined);
 }
 
-function resolved({ defs }: Types, node: SchemaNode) {
+function resolveShapeNode({ defs }: Types, node: SchemaNode) {
   const name = node.$ref?.slice('#/$defs/'.length) ?? '';
   return { name, target: defs[name] ?? node };
 }
@@ -117,14 +117,16 @@ function allowsNull({ type, anyOf = [] }: SchemaNode): boolean {
 }
 
 /** The variant of a union that a value is of: by its own word, or by what kind of value it is. */
-function variantOf(
+function selectShapeVariant(
   types: Types,
   nodes: readonly SchemaNode[],
   value: Value,
 ): SchemaNode | undefined {
   const choices = nodes.filter(({ type }) => type !== 'null');
   if (isRecord(value)) {
-    const kinds = choices.map((node) => [node, kindMember(resolved(types, node).target)] as const);
+    const kinds = choices.map(
+      (node) => [node, kindMember(resolveShapeNode(types, node).target)] as const,
+    );
     const [first] = kinds;
     const word = first?.[1]?.[0];
     if (word !== undefined) {
@@ -134,12 +136,13 @@ function variantOf(
   }
   const kind = isList(value) ? 'array' : isRecord(value) ? 'object' : typeof value;
   return (
-    choices.find((node) => [resolved(types, node).target.type].flat().includes(kind)) ?? choices[0]
+    choices.find((node) => [resolveShapeNode(types, node).target.type].flat().includes(kind)) ??
+    choices[0]
   );
 }
 
-function secretOf(types: Types, value: Value): Value {
-  if (typeof value === 'string') return secretOf(types, new Secret(value));
+function toStoredSecret(types: Types, value: Value): Value {
+  if (typeof value === 'string') return toStoredSecret(types, new Secret(value));
   const isBlank = value instanceof Secret && value.fits((text) => text.trim() === '');
   return (isBlank || isEmpty(value)) && types.has(SHAPE_RULES.blank) ? null : value;
 }

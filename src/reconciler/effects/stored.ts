@@ -16,7 +16,7 @@ export interface Request {
 export const NONE: ValueRecord = createRecord([]);
 
 /** The record at a path, or an empty one. */
-export function recordAt(record: Value | undefined, ...path: readonly string[]): ValueRecord {
+export function readRecord(record: Value | undefined, ...path: readonly string[]): ValueRecord {
   let value = record;
   for (const key of path)
     value = isRecord(value) && Object.hasOwn(value, key) ? value[key] : undefined;
@@ -37,7 +37,7 @@ export function withPart(
   [key = '', ...inner]: readonly string[],
   members: Readonly<Record<string, Value>>,
 ): ValueRecord {
-  const part = recordAt(record, key);
+  const part = readRecord(record, key);
   const made = inner.length === 0 ? withMembers(part, members) : withPart(part, inner, members);
   return withMembers(record, { [key]: made });
 }
@@ -47,7 +47,7 @@ export function withoutMember(record: ValueRecord, name: string): ValueRecord {
 }
 
 /** A member under another name, in its place. */
-export function renamedMember(record: ValueRecord, from: string, to: string): ValueRecord {
+export function renameMember(record: ValueRecord, from: string, to: string): ValueRecord {
   const others = Object.entries(record).filter(([name]) => name === from || name !== to);
   return createRecord(others.map(([name, value]) => [name === from ? to : name, value]));
 }
@@ -56,7 +56,7 @@ export function renamedMember(record: ValueRecord, from: string, to: string): Va
  * A diff merged into a record: null removes a member, and a record that meets no record is stored as it was sent, its nulls too.
  * `isWhole`: what a name has is replaced and not merged.
  */
-export function mergedInto(
+export function mergeStored(
   record: ValueRecord,
   diff: ValueRecord,
   isWhole: (name: string) => boolean = () => false,
@@ -66,7 +66,7 @@ export function mergedInto(
     const before = merged.get(name);
     if (value === null) merged.delete(name);
     else if (isRecord(value) && isRecord(before) && !isWhole(name))
-      merged.set(name, mergedInto(before, value));
+      merged.set(name, mergeStored(before, value));
     else merged.set(name, value);
   }
   return createRecord(merged);

@@ -6,7 +6,7 @@ import {
   isForeignList,
   isForeignRecord,
   isForeignText,
-  nameOf,
+  readObjectName,
 } from './foreign.ts';
 import { type Findings, Gathering, NOT_TAKEN } from './written.ts';
 import {
@@ -22,7 +22,7 @@ import {
 import type { Form } from './parse.ts';
 import { type ReferenceStyle, withReferences } from './references.ts';
 import { findServers, isServers } from './servers.ts';
-import { isObject, nameKind, type Objects, textsOf, withObjects } from './objects.ts';
+import { isObject, nameKind, type Objects, readObjectTexts, withObjects } from './objects.ts';
 import { asVariables, listEnvironments, findVariables } from './variables.ts';
 
 /** An item of a block that a file may be. */
@@ -39,7 +39,7 @@ export function collectFindings(
   item: Item | null = null,
 ): Findings {
   const found = new Gathering();
-  for (const document of documents.flatMap(itemsOf)) {
+  for (const document of documents.flatMap(listForeignItems)) {
     if (!isForeignRecord(document)) continue;
     if (item?.block === 'llm_profiles' && isForeignText(document['model']))
       findProfile(item.name, referring(document, 'none'), found);
@@ -51,7 +51,7 @@ export function collectFindings(
 }
 
 /** The objects of a list of Kubernetes, or the document itself. */
-function itemsOf(document: Foreign): readonly Foreign[] {
+function listForeignItems(document: Foreign): readonly Foreign[] {
   const { kind, items } = isForeignRecord(document) ? document : {};
   return typeof kind === 'string' && kind.endsWith('List') && isForeignList(items)
     ? items
@@ -145,11 +145,15 @@ function omitForeignKeys(document: ForeignRecord, keys: ReadonlySet<string>): Fo
 function findEnvironments(document: ForeignRecord, objects: Objects, found: Gathering): void {
   if (isObject(document)) {
     const isUsed = objects.used.has(
-      `${nameKind(document)}/${nameOf(document['metadata'] ?? null)}`,
+      `${nameKind(document)}/${readObjectName(document['metadata'] ?? null)}`,
     );
     // One that no container takes variables of is the environment itself.
     if (!isUsed)
-      findVariables(referring(asVariables(textsOf(document)), 'kubernetes'), ['data'], found);
+      findVariables(
+        referring(asVariables(readObjectTexts(document)), 'kubernetes'),
+        ['data'],
+        found,
+      );
     return;
   }
   const isCompose = 'services' in document;

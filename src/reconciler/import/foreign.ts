@@ -70,7 +70,7 @@ export function foreignRecord(entries: Iterable<readonly [string, Foreign]>): Fo
 }
 
 /** The name that a record has; null if it has none. */
-export function nameOf(value: Foreign): string | null {
+export function readObjectName(value: Foreign): string | null {
   const name = isForeignRecord(value) ? value['name'] : undefined;
   return typeof name === 'string' && name !== '' ? name : null;
 }
@@ -106,7 +106,7 @@ function* textsOfItem(
     typeof item === 'string' ? (/^([A-Za-z_]\w*)=(.*)$/s.exec(item) ?? []) : [];
   if (name !== undefined && text !== undefined) yield [[...path, name], text];
   else {
-    const own = nameOf(item);
+    const own = readObjectName(item);
     // The name of a variable is no value of it.
     const { name: _, ...rest } = isForeignRecord(item) ? item : {};
     if (own === null) yield* listForeignTexts(item, path);

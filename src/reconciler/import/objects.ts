@@ -5,7 +5,7 @@ import {
   foreignRecord,
   isForeignList,
   isForeignRecord,
-  nameOf,
+  readObjectName,
 } from './foreign.ts';
 
 /** ConfigMaps and Secrets of all files, by `KIND/NAME`: their texts, and those that a container takes its variables of. */
@@ -18,16 +18,17 @@ const KINDS = { configMapRef: 'ConfigMap', secretRef: 'Secret' } as const;
 const KEYS = { configMapKeyRef: 'ConfigMap', secretKeyRef: 'Secret' } as const;
 
 /** The objects that documents of Kubernetes have. */
-export function objectsIn(documents: readonly Foreign[]): Objects {
+export function collectObjects(documents: readonly Foreign[]): Objects {
   const data = new Map<string, ForeignRecord>();
   const used = new Set<string>();
   const walk = (value: Foreign): void => {
     if (isForeignList(value)) for (const one of value) walk(one);
     if (!isForeignRecord(value)) return;
-    const name = nameOf(value['metadata'] ?? null);
-    if (isObject(value) && name !== null) data.set(`${nameKind(value)}/${name}`, textsOf(value));
+    const name = readObjectName(value['metadata'] ?? null);
+    if (isObject(value) && name !== null)
+      data.set(`${nameKind(value)}/${name}`, readObjectTexts(value));
     for (const [key, kind] of Object.entries({ ...KINDS, ...KEYS })) {
-      const wanted = nameOf(value[key] ?? null);
+      const wanted = readObjectName(value[key] ?? null);
       if (wanted !== null) used.add(`${kind}/${wanted}`);
     }
     for (const one of Object.values(value)) walk(one);
@@ -45,7 +46,7 @@ export function isObject({ kind, data, stringData }: ForeignRecord): boolean {
 }
 
 /** The texts of an object. What of a Secret is not text is left out. */
-export function textsOf({ kind, data, stringData }: ForeignRecord): ForeignRecord {
+export function readObjectTexts({ kind, data, stringData }: ForeignRecord): ForeignRecord {
   const entries = (value: Foreign | undefined, read: (text: string) => string | null) =>
     Object.entries(isForeignRecord(value) ? value : {}).flatMap(([name, one]) => {
       const text = typeof one === 'string' ? read(one) : null;
@@ -53,13 +54,13 @@ export function textsOf({ kind, data, stringData }: ForeignRecord): ForeignRecor
     });
   const own = (text: string): string => text;
   return foreignRecord([
-    ...entries(data, kind === 'Secret' ? decoded : own),
+    ...entries(data, kind === 'Secret' ? decodeSecretText : own),
     ...entries(stringData, own),
   ]);
 }
 
 /** The text that base64 stands for; null if it is none. */
-function decoded(text: string): string | null {
+function decodeSecretText(text: string): string | null {
   try {
     const bytes = Uint8Array.from(atob(text.trim()), (char) => char.charCodeAt(0));
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
@@ -78,14 +79,14 @@ export function withObjects(
   const inner = (one: Foreign, key: string): Foreign =>
     withObjects(one, { data, used: new Set() }, missing, [...at, key]);
   if (isForeignList(value))
-    return value.map((one, index) => inner(one, nameOf(one) ?? String(index)));
+    return value.map((one, index) => inner(one, readObjectName(one) ?? String(index)));
   if (!isForeignRecord(value)) return value;
   const { envFrom, env, ...others } = value;
   const from = (isForeignList(envFrom) ? envFrom : []).flatMap((source) => {
     if (!isForeignRecord(source)) return [];
     const prefix = typeof source['prefix'] === 'string' ? source['prefix'] : '';
     return Object.entries(KINDS).flatMap(([key, kind]) => {
-      const name = nameOf(source[key] ?? null);
+      const name = readObjectName(source[key] ?? null);
       const texts = name === null ? undefined : data.get(`${kind}/${name}`);
       if (name !== null && texts === undefined) missing([...at, 'envFrom'], kind, name);
       return Object.entries(texts ?? {}).map(([own, text]) =>
@@ -111,7 +112,7 @@ function withValue(variable: Foreign, data: Objects['data']): Foreign {
   for (const [ref, kind] of Object.entries(KEYS)) {
     const source = from[ref];
     if (!isForeignRecord(source)) continue;
-    const texts = data.get(`${kind}/${nameOf(source) ?? ''}`);
+    const texts = data.get(`${kind}/${readObjectName(source) ?? ''}`);
     const text = typeof source['key'] === 'string' ? texts?.[source['key']] : undefined;
     if (text !== undefined)
       return foreignRecord([

@@ -143,7 +143,7 @@ export function withReferences(
   }
   if (isForeignList(value)) return value.map((one) => withReferences(one, style, own));
   if (!isForeignRecord(value)) return value;
-  const ofProgram = variablesOf(value['env']);
+  const ofProgram = listTextVariables(value['env']);
   return foreignRecord(
     Object.entries(value).map(([key, one]) => {
       const inner = SERVERS.has(key) && style === 'none' ? 'editor' : style;
@@ -156,7 +156,7 @@ export function withReferences(
 const SERVERS: ReadonlySet<string> = new Set(['mcp_config', 'mcp']);
 
 /** The variables that a program gets with its own values: what names one in its arguments is replaced by the program itself. */
-function variablesOf(env: Foreign | undefined): ReadonlySet<string> {
+function listTextVariables(env: Foreign | undefined): ReadonlySet<string> {
   if (!isForeignRecord(env)) return NONE;
   const given = Object.entries(env).filter(
     ([name, value]) => !(typeof value === 'string' && PASSED_ON.exec(value)?.[1] === name),

@@ -55,7 +55,7 @@ export function createUnit({ to, value }: Finding, writing: Writing): Taken {
   const path = block === 'settings' ? to.slice(1) : to;
   const unit =
     filled === undefined ? null : { to, value: filled, variables: listReadVariables(path, filled) };
-  return { unit, left: unit === null ? left : [...left, ...lostIn(value, filled)] };
+  return { unit, left: unit === null ? left : [...left, ...listLostValues(value, filled)] };
 }
 
 /** Members without which an item is none. */
@@ -70,7 +70,7 @@ function withoutIndirections(
   to: Path,
 ): { readonly value: Json | undefined; readonly left: Taken['left'] } {
   const [block = ''] = to;
-  const found = indirectionsIn(written, to[0] === 'settings' ? to.slice(1) : to, []);
+  const found = findUnitIndirections(written, to[0] === 'settings' ? to.slice(1) : to, []);
   if (found.length === 0) return { value: written, left: [] };
   const left = found.map(({ at, what }) => ({
     at,
@@ -85,7 +85,7 @@ function withoutIndirections(
 }
 
 /** Each indirection in what a file would have as it is, with the keys that lead to it. Prose may speak of any. */
-function indirectionsIn(
+function findUnitIndirections(
   value: Json,
   path: Path,
   at: Path,
@@ -103,7 +103,7 @@ function indirectionsIn(
   const { env = null } = value as Readonly<Record<string, Json>>;
   const variables = new Set(Object.keys(typeof env === 'object' ? (env ?? {}) : {}));
   return Object.entries(value).flatMap(([key, one]) =>
-    indirectionsIn(one, [...path, key], [...at, key], key === 'args' ? variables : own),
+    findUnitIndirections(one, [...path, key], [...at, key], key === 'args' ? variables : own),
   );
 }
 
@@ -113,10 +113,10 @@ function withoutOwn(text: string, own: ReadonlySet<string>): string {
 }
 
 /** What of the references of a finding is not written: defaults of secrets, and those that name other variables. */
-function lostIn(value: Foreign, written: Json | undefined): Taken['left'] {
+function listLostValues(value: Foreign, written: Json | undefined): Taken['left'] {
   const text = JSON.stringify(written ?? null);
   const isWritten = (one: string): boolean => text.includes(JSON.stringify(one).slice(1, -1));
-  return templatesIn(value).flatMap(({ at, template }) => {
+  return findUnitTemplates(value).flatMap(({ at, template }) => {
     const isDropped = template.text.includes(':-') && !isWritten(template.text);
     const reason = template.lost ?? (isDropped ? NOT_TAKEN.fallback : null);
     return reason === null ? [] : [{ at, reason }];
@@ -124,15 +124,15 @@ function lostIn(value: Foreign, written: Json | undefined): Taken['left'] {
 }
 
 /** The templates of a value, with the keys that lead to them. */
-function templatesIn(
+function findUnitTemplates(
   value: Foreign,
   at: Path = [],
 ): readonly { readonly at: Path; readonly template: Template }[] {
   if (value instanceof Template) return [{ at, template: value }];
   if (isForeignList(value))
-    return value.flatMap((one, index) => templatesIn(one, [...at, String(index)]));
+    return value.flatMap((one, index) => findUnitTemplates(one, [...at, String(index)]));
   if (!isForeignRecord(value)) return [];
-  return Object.entries(value).flatMap(([key, one]) => templatesIn(one, [...at, key]));
+  return Object.entries(value).flatMap(([key, one]) => findUnitTemplates(one, [...at, key]));
 }
 
 function writeFinding(

@@ -6,7 +6,7 @@ import {
   isForeignList,
   isForeignRecord,
   isForeignText,
-  nameOf,
+  readObjectName,
   createVariableTemplate,
   Variable,
 } from './foreign.ts';
@@ -65,7 +65,7 @@ export interface Environment {
 export function* listEnvironments(value: Foreign, at: Path = []): Generator<Environment> {
   if (isForeignList(value)) {
     for (const [index, one] of value.entries())
-      yield* listEnvironments(one, [...at, nameOf(one) ?? String(index)]);
+      yield* listEnvironments(one, [...at, readObjectName(one) ?? String(index)]);
     return;
   }
   if (!isForeignRecord(value)) return;
@@ -109,7 +109,7 @@ function parseVariableEntry(value: Foreign): readonly [string, Foreign] | null {
     const [, name = '', rest] = /^([A-Za-z_]\w*)(?:=(.*))?$/s.exec(value) ?? [];
     return name === '' ? null : [name, createForeignVariable(name, rest ?? null)];
   }
-  const name = nameOf(value);
+  const name = readObjectName(value);
   if (name === null || !isName(name) || !isForeignRecord(value)) return null;
   return [
     name,

@@ -168,7 +168,7 @@ export function itemReferences({ items }: Pick<DesiredState, 'items'>): readonly
         const isActive = own === 'active';
         const facts = isActive ? { item: `${name}s` } : memberFacts(findBlockType(own), key);
         const path = isActive ? [own, name] : [own, name, key];
-        return referencesAt(value, facts, path).map((one) => ({ ...one, source }));
+        return collectReferences(value, facts, path).map((one) => ({ ...one, source }));
       }),
     ),
   );
@@ -186,18 +186,18 @@ function findBlockType(block: string): string | undefined {
   return memberFacts('File', block).type;
 }
 
-function referencesAt(
+function collectReferences(
   value: Value,
   facts: MemberFacts,
   path: Path,
 ): readonly Omit<ItemReference, 'source'>[] {
   if (isList(value))
     return value.flatMap((one, index) =>
-      referencesAt(one, eachFacts(facts), [...path, String(index)]),
+      collectReferences(one, eachFacts(facts), [...path, String(index)]),
     );
   if (isRecord(value))
     return Object.entries(value).flatMap(([key, inner]) =>
-      referencesAt(inner, memberFacts(facts.type, key), [...path, key]),
+      collectReferences(inner, memberFacts(facts.type, key), [...path, key]),
     );
   return facts.item !== undefined && typeof value === 'string' && value !== ''
     ? [{ block: facts.item, name: value, path }]

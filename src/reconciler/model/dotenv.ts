@@ -56,7 +56,7 @@ export function parseDotenv(
       // A number sign begins a comment only behind a blank.
       const value = (blank + whole).replace(/\s#.*$/s, '').trim();
       if (value.startsWith('-----BEGIN ')) return { line, ...NO_QUOTES };
-      add(name, expanded(value, expand), line);
+      add(name, expandVariables(value, expand), line);
       continue;
     }
     const end = closing(text, at, quote);
@@ -64,7 +64,7 @@ export function parseDotenv(
     const inner = text.slice(at + 1, end);
     at = end + 1;
     if (take(END) === null) return { line: lines.at(at), ...AFTER_QUOTE };
-    add(name, quote === '"' ? unescaped(inner, expand) : inner, line);
+    add(name, quote === '"' ? unescapeValue(inner, expand) : inner, line);
   }
   return variables;
 }
@@ -119,11 +119,11 @@ function closing(text: string, start: number, quote: string): number {
 
 const ESCAPES: Readonly<Record<string, string>> = { n: '\n', r: '\r', t: '\t' };
 
-function unescaped(text: string, expand: Expand): string {
+function unescapeValue(text: string, expand: Expand): string {
   return text
     .split(/(\\[\s\S])/)
     .map((part) => {
-      if (part.length !== 2 || !part.startsWith('\\')) return expanded(part, expand);
+      if (part.length !== 2 || !part.startsWith('\\')) return expandVariables(part, expand);
       const char = part.charAt(1);
       return ESCAPES[char] ?? (/["\\$`]/.test(char) ? char : part);
     })
@@ -133,7 +133,7 @@ function unescaped(text: string, expand: Expand): string {
 const REFERENCE = /\$\{([A-Za-z_]\w*)(:?[-?+])?/y;
 
 /** A text with its variables replaced: an unset one by its default, which may name others, or by nothing. */
-function expanded(text: string, expand: Expand): string {
+function expandVariables(text: string, expand: Expand): string {
   if (expand === null) return text;
   let result = '';
   for (let at = 0; at < text.length;) {
@@ -149,7 +149,7 @@ function expanded(text: string, expand: Expand): string {
     const [whole, name = '', by = ''] = match;
     const value = expand(name);
     const isSet = value !== undefined && (value !== '' || !by.startsWith(':'));
-    const other = (): string => expanded(text.slice(at + whole.length, end), expand);
+    const other = (): string => expandVariables(text.slice(at + whole.length, end), expand);
     if (by.endsWith('+')) result += isSet ? other() : '';
     else result += isSet ? value : by.endsWith('-') ? other() : '';
     at = end + 1;

@@ -95,7 +95,7 @@ export function findPathFacts(path: Path): Facts {
     address: resolveAddress(own, start, place),
     names: own.names === true ? 'shown' : 'judged',
     item: own.item ?? null,
-    use: useOf(chain),
+    use: findTextUse(chain),
     served: chain.some(({ served }) => served === true),
   };
 }
@@ -103,7 +103,7 @@ export function findPathFacts(path: Path): Facts {
 /** Forms of text that have one line. */
 const ONE_LINE: ReadonlySet<string> = new Set(['name', 'id', 'source']);
 
-function useOf(chain: readonly MemberFacts[]): TextUse {
+function findTextUse(chain: readonly MemberFacts[]): TextUse {
   const { address, shows = '' } = chain.at(-1) ?? FREE;
   const declared = chain.findLast(({ text }) => text !== undefined)?.text;
   if (declared === 'header' || declared === 'host') return declared;

@@ -33,7 +33,7 @@ export const REASONS = {
 } as const satisfies Readonly<Record<string, Reason>>;
 
 /** The same, by way of another name under which the new value is stored first. */
-export function byWayOf({ reason, found = reason }: Reason, name: string): Reason {
+export function addRenameWay({ reason, found = reason }: Reason, name: string): Reason {
   return { reason: `${reason} by way of ${name}`, found };
 }
 

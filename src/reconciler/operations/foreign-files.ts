@@ -3,7 +3,7 @@ import { isFolder, pathExists, listFolder, readText } from '../host/read-text.ts
 import { environmentFiles, collectFindings, type Item } from '../import/find.ts';
 import { type Findings, NOT_TAKEN } from '../import/written.ts';
 import type { Foreign } from '../import/foreign.ts';
-import { objectsIn } from '../import/objects.ts';
+import { collectObjects } from '../import/objects.ts';
 import { createLineFinder } from '../import/lines.ts';
 import { type Form, detectForm, parseForeign } from '../import/parse.ts';
 import { SetpointError } from '../model/error.ts';
@@ -49,7 +49,7 @@ export async function foreignFiles(
   const given = new Set(files.map((file) => resolve(file)));
   const read: (ParsedFile & { readonly absent: readonly string[] })[] = [];
   for (const file of files) {
-    const one = await parsedFile(file, limit, null);
+    const one = await parseForeignText(file, limit, null);
     const absent: string[] = [];
     for (const name of one.form === 'yaml' ? environmentFiles(one.documents) : []) {
       const path = isAbsolute(name) ? name : join(dirname(file), name);
@@ -57,14 +57,14 @@ export async function foreignFiles(
       if (given.has(known)) continue;
       given.add(known);
       if (pathExists(path))
-        read.push({ ...(await parsedFile(path, limit, 'variables')), absent: [] });
+        read.push({ ...(await parseForeignText(path, limit, 'variables')), absent: [] });
       else absent.push(name);
     }
     read.push({ ...one, absent });
   }
-  const objects = objectsIn(read.flatMap(({ documents }) => documents));
+  const objects = collectObjects(read.flatMap(({ documents }) => documents));
   return read.map(({ absent, ...one }): ForeignFile => {
-    const found = collectFindings(one.form, one.documents, objects, kindOf(one));
+    const found = collectFindings(one.form, one.documents, objects, findForeignKind(one));
     for (const name of absent)
       found.left.push({ at: ['env_file', name], reason: NOT_TAKEN.absent });
     return { ...one, found };
@@ -72,7 +72,7 @@ export async function foreignFiles(
 }
 
 /** What a file of a folder of OpenHands is by its place: a profile of some name. */
-function kindOf({ file, form }: ParsedFile): Item | null {
+function findForeignKind({ file, form }: ParsedFile): Item | null {
   const folder = basename(dirname(resolve(file)));
   const block = form === 'json' ? FOLDERS[folder] : undefined;
   return block === undefined ? null : { block, name: basename(file, '.json') };
@@ -104,7 +104,11 @@ function listForeignFiles(path: string): readonly string[] {
 
 type ParsedFile = Omit<ForeignFile, 'found'>;
 
-async function parsedFile(file: string, limit: number, known: Form | null): Promise<ParsedFile> {
+async function parseForeignText(
+  file: string,
+  limit: number,
+  known: Form | null,
+): Promise<ParsedFile> {
   const read = readText(file, limit);
   if ('problem' in read) {
     const isLarge = read.problem === 'file-too-large';

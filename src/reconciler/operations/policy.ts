@@ -51,7 +51,7 @@ async function newAjv(): Promise<Ajv2020> {
 
 function compilePolicy(policy: string | object, ajv: Ajv2020) {
   try {
-    const schema = typeof policy === 'string' ? parsedPolicy(policy) : policy;
+    const schema = typeof policy === 'string' ? parsePolicyValue(policy) : policy;
     if (typeof schema === 'object' && schema !== null) return ajv.compile(schema);
   } catch (thrown) {
     throw notPolicy(policy, thrown);
@@ -59,7 +59,7 @@ function compilePolicy(policy: string | object, ajv: Ajv2020) {
   throw notPolicy(policy);
 }
 
-function parsedPolicy(path: string): unknown {
+function parsePolicyValue(path: string): unknown {
   const read = readText(path, LARGEST_POLICY);
   return 'text' in read ? JSON.parse(read.text) : null;
 }

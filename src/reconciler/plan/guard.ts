@@ -26,7 +26,7 @@ import {
 } from './plan-secrets.ts';
 import { findMovedEndpoints, listChangedFacts, listChangedItemFacts } from './moved.ts';
 import { resetAgent } from './changed-along.ts';
-import { besideSettings, judgedSettings, extractSettingsPlan } from './settings-part.ts';
+import { besideSettings, selectJudgedSettings, extractSettingsPlan } from './settings-part.ts';
 import { listUnproven } from './unproven.ts';
 
 /** A plan with its observation and the guards of its file. */
@@ -172,11 +172,11 @@ const FINDINGS: Readonly<Record<Rule, (judged: GuardInput, rule: Rule) => readon
       always: true,
     }),
     'clear-secret': createLiftableRule(({ plan, observed }) => [
-      ...findClearedSecrets(judgedSettings(plan), observed),
+      ...findClearedSecrets(selectJudgedSettings(plan), observed),
       ...findRemovedSecretItems(plan),
     ]),
     'move-endpoint': createLiftableRule(({ plan, observed }) => [
-      ...findMovedEndpoints(judgedSettings(plan), observed),
+      ...findMovedEndpoints(selectJudgedSettings(plan), observed),
       ...findMovedItemAddresses(plan),
     ]),
     'run-code': createLiftableRule(({ plan, observed }) => runsCode(plan, observed)),
@@ -347,7 +347,7 @@ function losing(plan: Plan, guards: GuardSettings): RuleFinding[] {
 
 /** A removed program no longer runs, and a rotated one stays the same program. */
 function runsCode(plan: Plan, observed: ObservedState): GuardFinding[] {
-  const touched = judgedSettings(plan).changes.flatMap((change) =>
+  const touched = selectJudgedSettings(plan).changes.flatMap((change) =>
     listChangedFacts(change, observed).map((place) => ({
       ...place,
       verb: describeCodeChange(change),
@@ -402,7 +402,7 @@ function isValue(value: Value, expected: Value): boolean {
 }
 
 function findDisabledSafety(plan: Plan, observed: ObservedState): GuardFinding[] {
-  const settings = judgedSettings(plan).changes.flatMap((change) =>
+  const settings = selectJudgedSettings(plan).changes.flatMap((change) =>
     listChangedFacts(change, observed),
   );
   return [...settings, ...listChangedCodeItems(plan)].flatMap(

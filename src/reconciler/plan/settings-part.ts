@@ -45,7 +45,7 @@ export function extractSettingsPlan(plan: Plan): SettingsPlan {
 }
 
 /** The same with what requests of other parts change in the settings: guards judge all of it. */
-export function judgedSettings(plan: Plan): SettingsPlan {
+export function selectJudgedSettings(plan: Plan): SettingsPlan {
   const settings = extractSettingsPlan(plan);
   const along = besideSettings(plan).flatMap(({ resource, changes }) =>
     changes.filter(({ path, cause }) => cause !== undefined && path[0] !== resource.block),

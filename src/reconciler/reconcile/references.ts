@@ -53,7 +53,7 @@ export async function resolveReferences(
           : await namesOn(named, asked, input, settings);
     if (found === null) continue;
     const noun = named?.form.resource ?? 'mcp server';
-    problems.push(...asked.flatMap((one) => problemOf(one, noun, found)));
+    problems.push(...asked.flatMap((one) => describeReferenceProblem(one, noun, found)));
   }
   if (problems.length === 0) return;
   throw new SetpointError('unfit-for-service', `${problems.join(' ')} Nothing was sent.`, {
@@ -76,13 +76,20 @@ async function namesOn(
   settings: ObservedState,
 ): Promise<readonly string[] | null> {
   const names = [...new Set(asked.map(({ name }) => name))];
-  const declared = names.map((name) => ({ name, members: {}, source: sourceOf(name, asked) }));
+  const declared = names.map((name) => ({
+    name,
+    members: {},
+    source: findReferenceSource(name, asked),
+  }));
   const found = await list(reader, settings, { declared, desired, isReferred: true }, signal);
   if (found === 'untold') return null;
   return found?.items.map(({ name }) => name) ?? [];
 }
 
-function sourceOf(name: string, asked: readonly ItemReference[]): ItemReference['source'] {
+function findReferenceSource(
+  name: string,
+  asked: readonly ItemReference[],
+): ItemReference['source'] {
   const found = asked.find((one) => one.name === name);
   return found?.source ?? { file: '', line: 0, column: 0 };
 }
@@ -107,7 +114,7 @@ function serversAfter(desired: DesiredState, { values }: ObservedState): readonl
   ];
 }
 
-function problemOf(
+function describeReferenceProblem(
   { block, name, path, source: { file, line } }: ItemReference,
   noun: string,
   found: readonly string[],

@@ -37,11 +37,11 @@ function collectionText(
   items: readonly ObservedItem[] | null,
   style: Style,
 ): string {
-  const { head = resource, columns = columnsIn(items ?? []) } = table ?? {};
+  const { head = resource, columns = listColumns(items ?? []) } = table ?? {};
   return textTable(
     items === null ? `This service has no ${noun}.` : `No ${noun}.`,
     [head.toUpperCase(), ...columns.map(({ title }) => title)],
-    (items ?? []).map((item) => [item.name, ...columns.map((column) => cellOf(item, column))]),
+    (items ?? []).map((item) => [item.name, ...columns.map((column) => formatCell(item, column))]),
     style,
   );
 }
@@ -49,13 +49,13 @@ function collectionText(
 type ObservedItem = { readonly name: string } & Readonly<Record<string, Json>>;
 
 /** A column for each member that an item has. */
-function columnsIn(items: readonly ObservedItem[]): readonly Column[] {
+function listColumns(items: readonly ObservedItem[]): readonly Column[] {
   const names = new Set(items.flatMap(Object.keys).filter((name) => name !== 'name'));
   return [...names].map((name) => ({ title: name.toUpperCase(), members: [name] }));
 }
 
 /** One member in a word: that a secret is set, how many a list has, the first letters of a commit. */
-function cellOf(item: ObservedItem, { members, otherwise = '-' }: Column): string {
+function formatCell(item: ObservedItem, { members, otherwise = '-' }: Column): string {
   const name = members.find((one) => (item[one] ?? null) !== null);
   const value = name === undefined ? null : (item[name] ?? null);
   if (value === null) return otherwise;

@@ -2,7 +2,7 @@ import { AGENT_SERVER } from '../effects/agent-server/index.ts';
 import { APP_SERVER } from '../effects/app-server/index.ts';
 import { SETTINGS as V1_SETTINGS, withAddress } from '../effects/app-server/settings.ts';
 import { after } from '../effects/effects.ts';
-import { recordAt, type Request, type Stored, withMembers, withPart } from '../effects/stored.ts';
+import { readRecord, type Request, type Stored, withMembers, withPart } from '../effects/stored.ts';
 import {
   CONNECTIONS_FORM,
   LLM_PROFILES_FORM,
@@ -37,7 +37,7 @@ import { CONNECTION_ID } from './provider-connections.ts';
 const CONNECTIONS = '/api/llm/provider-connections';
 
 /** A profile that is to be active, as the server has it now, and the connection that it names. */
-export async function storedTarget(
+export async function readStoredTarget(
   get: Get,
   part: 'llm_profiles' | 'meta_profiles',
   path: string,
@@ -45,11 +45,11 @@ export async function storedTarget(
 ): Promise<Stored> {
   const found = await get(path);
   if (found === ABSENT || found === LACKING || !isRecord(found)) return createRecord([]);
-  const config = withTokens(recordAt(found, 'config'));
+  const config = withTokens(readRecord(found, 'config'));
   const key = found['api_key_set'] === true ? new UnseenSecret() : null;
-  const own = part === 'llm_profiles' ? withMembers(recordAt(config), { api_key: key }) : config;
+  const own = part === 'llm_profiles' ? withMembers(readRecord(config), { api_key: key }) : config;
   const stored = withPart(createRecord([]), [part], { [name]: own });
-  if (isEmpty(recordAt(own)[CONNECTION_ID])) return stored;
+  if (isEmpty(readRecord(own)[CONNECTION_ID])) return stored;
   const list = await get(CONNECTIONS);
   const entries = typeof list !== 'symbol' && isList(list) ? list.filter(isRecord) : [];
   const connections = entries.flatMap(({ id, ...one }): [string, Value][] => {
@@ -76,11 +76,13 @@ export function changesInSettings(
   { stored, settings, earlier }: { stored: Stored; settings: ObservedState; earlier: Plan },
 ): readonly Change[] {
   const isAppServer = settings.dialect.name === 'app-server';
-  const shown = withMembers(planned(stored, earlier), { settings: settingsOf(settings) });
+  const shown = withMembers(applyPlannedItems(stored, earlier), {
+    settings: toStoredSettings(settings),
+  });
   // An app-server stores the address of the provider, and shows none.
   const before = isAppServer ? asAppServer(shown, stored, settings) : shown;
   const made = after(isAppServer ? APP_SERVER : AGENT_SERVER, before, request);
-  const [was, is] = [before, made].map((one) => recordAt(one, 'settings'));
+  const [was, is] = [before, made].map((one) => readRecord(one, 'settings'));
   return differing(was ?? createRecord([]), is ?? createRecord([])).flatMap(
     ([place, from, to]): Change[] => {
       if (samePath(place, ['agent_settings', 'active_meta_profile'])) return [];
@@ -114,15 +116,15 @@ function asAppServer(shown: Stored, stored: Stored, settings: ObservedState): St
 
 /** An app-server keeps a profile active only as long as the llm is its own: then both have the same key. */
 function withActiveKey(shown: Stored, stored: Stored, { profiles }: ObservedState): Stored {
-  const { api_key: key = null } = recordAt(stored, 'llm_profiles', profiles?.active ?? '');
+  const { api_key: key = null } = readRecord(stored, 'llm_profiles', profiles?.active ?? '');
   return key === null ? shown : withPart(shown, ['settings', ...MODEL_PART], { api_key: key });
 }
 
 const ALONG = 'comes with the active meta profile';
 
 /** The settings as they are stored, as far as they show: fields in their native places, and tokens for secrets. */
-function settingsOf({ answer, secrets }: ObservedState): ValueRecord {
-  const shown = recordAt(withTokens(answer));
+function toStoredSettings({ answer, secrets }: ObservedState): ValueRecord {
+  const shown = readRecord(withTokens(answer));
   const native = Object.entries(shown).reduce((made, [name, value]) => {
     const place = fieldNamed(name)?.place ?? [name];
     return place.length > 1 && name !== 'mcp_config' ? assignPath(made, place, value) : made;
@@ -132,19 +134,19 @@ function settingsOf({ answer, secrets }: ObservedState): ValueRecord {
 }
 
 /** What is stored once the plan of profiles and connections is made. */
-function planned(stored: Stored, plan: Plan): Stored {
-  const profiles = leftBy(plan, LLM_PROFILES_FORM);
-  const connections = leftBy(plan, CONNECTIONS_FORM);
-  const byName = [...connections].map(([name, one]) => [idOf(stored, name), one] as const);
+function applyPlannedItems(stored: Stored, plan: Plan): Stored {
+  const profiles = collectLeftItems(plan, LLM_PROFILES_FORM);
+  const connections = collectLeftItems(plan, CONNECTIONS_FORM);
+  const byName = [...connections].map(([name, one]) => [findStoredId(stored, name), one] as const);
   const linked = [...profiles].map(([name, { connection = null, ...llm }]) => {
-    const id = typeof connection === 'string' ? idOf(stored, connection) : null;
+    const id = typeof connection === 'string' ? findStoredId(stored, connection) : null;
     return [name, createRecord(Object.entries({ ...llm, [CONNECTION_ID]: id }))] as const;
   });
   const withAll = withPart(
     withPart(stored, ['llm_profiles'], Object.fromEntries(linked)),
     ['meta_profiles'],
     Object.fromEntries(
-      [...leftBy(plan, META_PROFILES_FORM)].map(([name, one]) => [name, routing(one)]),
+      [...collectLeftItems(plan, META_PROFILES_FORM)].map(([name, one]) => [name, routing(one)]),
     ),
   );
   return byName.reduce(
@@ -153,7 +155,7 @@ function planned(stored: Stored, plan: Plan): Stored {
   );
 }
 
-function leftBy(
+function collectLeftItems(
   plan: Plan,
   { block }: Pick<CollectionForm, 'block'>,
 ): ReadonlyMap<string, ValueRecord> {
@@ -161,9 +163,9 @@ function leftBy(
   return part?.leaves ?? new Map<string, ValueRecord>();
 }
 
-function idOf(stored: Stored, name: string): string {
-  const found = Object.entries(recordAt(stored, 'provider_connections')).find(
-    ([, one]) => recordAt(one)['display_name'] === name,
+function findStoredId(stored: Stored, name: string): string {
+  const found = Object.entries(readRecord(stored, 'provider_connections')).find(
+    ([, one]) => readRecord(one)['display_name'] === name,
   );
   return found?.[0] ?? name;
 }

@@ -26,7 +26,7 @@ import {
   type ValueRecord,
 } from '../model/value.ts';
 import { isCopied, keyChanged, keyTaken } from './active-copy.ts';
-import { changesInSettings, storedTarget } from './active-effects.ts';
+import { changesInSettings, readStoredTarget } from './active-effects.ts';
 import { readAgentMembers } from './agent-profiles.ts';
 import { collection } from './collections/collection.ts';
 import { readChangedItemName } from './collections/send.ts';
@@ -58,7 +58,7 @@ const WIRES: Wires = {
     ],
     follows: findProfilesBlock,
     stored: ({ get, declared }) => profileInUse(get, declared),
-    along: (cause, judged, earlier) => broughtBy(cause, judged, earlier),
+    along: (cause, judged, earlier) => listActivationChanges(cause, judged, earlier),
     unfit: unfitInProfiles,
     again: (item, earlier, desired) =>
       item.name === 'llm_profile' ? explainLostActivation(item, earlier, desired) : null,
@@ -72,8 +72,8 @@ const WIRES: Wires = {
     again: explainStaleCopy,
     outdated: keyChanged,
     takesAlong: keyTaken,
-    stored: storedTargets,
-    along: broughtAlong,
+    stored: readStoredTargets,
+    along: listMetaChanges,
     effective: agentInEffect,
   },
 };
@@ -157,7 +157,7 @@ async function nameOfId(get: Get, id: string, names: readonly string[]): Promise
 }
 
 /** The profiles that the file makes active, as far as their activation is copied into the settings. */
-async function storedTargets({ get, declared }: Asking): Promise<Stored> {
+async function readStoredTargets({ get, declared }: Asking): Promise<Stored> {
   let stored: Stored = createRecord([]);
   for (const item of declared) {
     const part = COPIED[item.name];
@@ -166,7 +166,7 @@ async function storedTargets({ get, declared }: Asking): Promise<Stored> {
       stored = { ...stored, agent_profiles: await agentNamed(get, name) };
     if (part === undefined || item.members === null) continue;
     const path = `${POINTERS[item.name]?.path ?? ''}/${encodeURIComponent(name)}`;
-    stored = { ...stored, ...(await storedTarget(get, part, path, name)) };
+    stored = { ...stored, ...(await readStoredTarget(get, part, path, name)) };
   }
   return stored;
 }
@@ -212,10 +212,10 @@ async function profileInUse(get: Get, declared: readonly DesiredItem[]): Promise
   if (item === undefined) return createRecord([]);
   const name = readPointerName(item);
   const path = `${V1_PROFILES}/${encodeURIComponent(name)}`;
-  return storedTarget(get, 'llm_profiles', path, name);
+  return readStoredTarget(get, 'llm_profiles', path, name);
 }
 
-function broughtBy(
+function listActivationChanges(
   cause: Change,
   { items, listing: { stored }, settings }: CollectionState,
   earlier: Plan,
@@ -230,7 +230,7 @@ function broughtBy(
 }
 
 /** What an activation changes in the settings. */
-function broughtAlong(
+function listMetaChanges(
   cause: Change,
   { items, listing: { stored }, settings }: CollectionState,
   earlier: Plan,

@@ -16,7 +16,12 @@ import {
 } from '../model/value.ts';
 import { ACTIVE_AGENT, AGENT_DEFAULT, AGENTS_PATH } from './holders.ts';
 import { collection } from './collections/collection.ts';
-import { carriedOf, itemsByName, renameOverPath, wholeRequests } from './collections/whole.ts';
+import {
+  selectCarriedMembers,
+  itemsByName,
+  renameOverPath,
+  wholeRequests,
+} from './collections/whole.ts';
 import type { Asking, CollectionState, UnsupportedItem, Wires } from './collections/wire.ts';
 
 const WIRES: Wires = {
@@ -26,7 +31,7 @@ const WIRES: Wires = {
     describes: true,
     whole: wholeAgentMember,
     requests: (work) => wholeRequests(work, AGENTS_PATH, agentProfileBody),
-    leaves: carriedOf,
+    leaves: selectCarriedMembers,
     rename: (item, to) => renameOverPath(AGENTS_PATH, item, to),
     follows: (_, member) => (member === 'llm_profile' ? LLM_PROFILES_FORM.block : undefined),
     unfit: unfitProfiles,
@@ -179,7 +184,7 @@ function withoutKnown(profile: ValueRecord): ValueRecord {
 }
 
 /** The members that an answer has of a profile, also those that are null, by the names of the file. */
-function shownIn(profile: ValueRecord): readonly string[] {
+function selectShownMembers(profile: ValueRecord): readonly string[] {
   return Object.keys(DEFAULTS).filter((name) => Object.hasOwn(profile, THEIRS[name] ?? name));
 }
 
@@ -194,7 +199,7 @@ async function listAgentProfiles(asking: Asking): Promise<readonly ListedItem[] 
     const { name, id } = profile;
     if (typeof name === 'string' && typeof id === 'string') ids.set(name, id);
     if (typeof name === 'string') others.set(name, withoutKnown(profile));
-    if (typeof name === 'string') shown.set(name, shownIn(profile));
+    if (typeof name === 'string') shown.set(name, selectShownMembers(profile));
     return readAgentMembers(profile);
   });
   return (

@@ -5,7 +5,7 @@ import { collection } from './collections/collection.ts';
 import { NONE } from '../effects/stored.ts';
 import { changesInSettings } from './active-effects.ts';
 import { readChangedItemName } from './collections/send.ts';
-import { carriedOf, itemsListed, wholeRequests } from './collections/whole.ts';
+import { selectCarriedMembers, itemsListed, wholeRequests } from './collections/whole.ts';
 import type { Asking, Wires } from './collections/wire.ts';
 import { removesSome, withHolders } from './holders.ts';
 
@@ -28,7 +28,7 @@ const WIRES: Wires = {
     whole: fillMetaMember,
     limit: LIMIT,
     requests: (work) => wholeRequests(work, PATH, toMetaConfig),
-    leaves: carriedOf,
+    leaves: selectCarriedMembers,
     along: (cause, { settings }, earlier) =>
       cause.action === 'remove'
         ? changesInSettings(

@@ -8,14 +8,14 @@ import {
   PROFILES,
 } from '../../../src/reconciler/effects/agent-server/profiles.ts';
 import {
-  linkedLlm,
+  linkLlm,
   SETTINGS,
-  storedName,
+  readStoredName,
 } from '../../../src/reconciler/effects/agent-server/settings.ts';
-import { after, nameIn } from '../../../src/reconciler/effects/effects.ts';
+import { after, matchPathName } from '../../../src/reconciler/effects/effects.ts';
 import {
   NONE,
-  recordAt,
+  readRecord,
   type Stored,
   withMembers,
   withPart,
@@ -36,8 +36,8 @@ const record = (members: Readonly<Record<string, Value>>): ValueRecord =>
   createRecord(Object.entries(members));
 
 function settingsShown(stored: Stored): Value {
-  const settings = recordAt(stored, 'settings');
-  const key = recordAt(settings, 'agent_settings', 'llm')['api_key'];
+  const settings = readRecord(stored, 'settings');
+  const key = readRecord(settings, 'agent_settings', 'llm')['api_key'];
   return withMembers(settings, { llm_api_key_is_set: !isEmpty(key) });
 }
 
@@ -48,7 +48,7 @@ function connectionShown(id: string, connection: ValueRecord): ValueRecord {
 
 function connectionOf(stored: Stored, llm: ValueRecord): ValueRecord | null {
   const id = llm['provider_connection_id'];
-  const found = typeof id === 'string' ? recordAt(stored, 'provider_connections')[id] : undefined;
+  const found = typeof id === 'string' ? readRecord(stored, 'provider_connections')[id] : undefined;
   return isRecord(found) ? found : null;
 }
 
@@ -61,8 +61,8 @@ function byName(part: ValueRecord): readonly (readonly [string, ValueRecord])[] 
 
 function answer(stored: Stored, { request, response }: Exchange): Value | undefined {
   const { method, path, headers = {} } = request;
-  const named = (pattern: string) => nameIn([pattern], method, path);
-  const settings = recordAt(stored, 'settings');
+  const named = (pattern: string) => matchPathName([pattern], method, path);
+  const settings = readRecord(stored, 'settings');
   if (named(`GET ${SETTINGS}`) !== null || named(`PATCH ${SETTINGS}`) !== null)
     return settingsShown(stored);
   if (path.startsWith(`${SETTINGS}/mcp/`) && method !== 'GET')
@@ -71,23 +71,23 @@ function answer(stored: Stored, { request, response }: Exchange): Value | undefi
       : settingsShown(stored);
   if (named(`GET ${SETTINGS}/secrets`) !== null && !path.includes('agent_profile_id'))
     return record({
-      secrets: Object.entries(recordAt(stored, 'secrets')).map(([name, one]) =>
-        record({ name, description: recordAt(one)['description'] ?? null }),
+      secrets: Object.entries(readRecord(stored, 'secrets')).map(([name, one]) =>
+        record({ name, description: readRecord(one)['description'] ?? null }),
       ),
     });
   const secret = named(`GET ${SETTINGS}/secrets/{}`);
-  if (secret !== null) return recordAt(stored, 'secrets', secret)['value'];
+  if (secret !== null) return readRecord(stored, 'secrets', secret)['value'];
   const changed = named(`PATCH ${CONNECTIONS}/{}`);
   if (changed !== null)
-    return connectionShown(changed, recordAt(stored, 'provider_connections', changed));
-  const connections = Object.entries(recordAt(stored, 'provider_connections')).map(([id, one]) =>
-    connectionShown(id, recordAt(one)),
+    return connectionShown(changed, readRecord(stored, 'provider_connections', changed));
+  const connections = Object.entries(readRecord(stored, 'provider_connections')).map(([id, one]) =>
+    connectionShown(id, readRecord(one)),
   );
   if (named(`POST ${CONNECTIONS}`) !== null) return connections.at(-1);
   if (named(`GET ${CONNECTIONS}`) !== null) return connections;
   if (named(`GET ${PROFILES}`) !== null)
     return record({
-      profiles: byName(recordAt(stored, 'llm_profiles')).map(([name, llm]) => {
+      profiles: byName(readRecord(stored, 'llm_profiles')).map(([name, llm]) => {
         const connection = connectionOf(stored, llm);
         const id = llm['provider_connection_id'] ?? null;
         return record({
@@ -104,17 +104,17 @@ function answer(stored: Stored, { request, response }: Exchange): Value | undefi
     });
   const profile = named(`GET ${PROFILES}/{}`);
   if (profile !== null) {
-    const llm = recordAt(stored, 'llm_profiles', storedName(profile));
+    const llm = readRecord(stored, 'llm_profiles', readStoredName(profile));
     const isBare = headers['X-Expose-Secrets'] === undefined;
     const isPlain = headers['X-Expose-Secrets'] === 'plaintext';
     const key = llm['api_key'] ?? connectionOf(stored, llm)?.['api_key'];
-    const shown = isPlain ? linkedLlm(stored, storedName(profile)) : llm;
+    const shown = isPlain ? linkLlm(stored, readStoredName(profile)) : llm;
     const config = isBare ? withMembers(shown, { api_key: null }) : shown;
     return record({ name: profile, config, api_key_set: !isEmpty(key) });
   }
   if (named(`GET ${AGENTS}`) !== null)
     return record({
-      profiles: byName(recordAt(stored, 'agent_profiles')).map(([name, one]) =>
+      profiles: byName(readRecord(stored, 'agent_profiles')).map(([name, one]) =>
         record({
           id: one['id'] ?? null,
           name,
@@ -128,10 +128,13 @@ function answer(stored: Stored, { request, response }: Exchange): Value | undefi
     });
   const agent = named(`GET ${AGENTS}/{}`);
   if (agent !== null)
-    return record({ name: agent, profile: recordAt(stored, 'agent_profiles', storedName(agent)) });
+    return record({
+      name: agent,
+      profile: readRecord(stored, 'agent_profiles', readStoredName(agent)),
+    });
   if (named(`GET ${META}`) !== null)
     return record({
-      meta_profiles: byName(recordAt(stored, 'meta_profiles')).map(([name, one]) => {
+      meta_profiles: byName(readRecord(stored, 'meta_profiles')).map(([name, one]) => {
         const { classifier_model: model = null, classes = [] } = one;
         return record({
           name,
@@ -143,14 +146,17 @@ function answer(stored: Stored, { request, response }: Exchange): Value | undefi
     });
   const meta = named(`GET ${META}/{}`);
   if (meta !== null)
-    return record({ name: meta, config: recordAt(stored, 'meta_profiles', storedName(meta)) });
+    return record({
+      name: meta,
+      config: readRecord(stored, 'meta_profiles', readStoredName(meta)),
+    });
   return undefined;
 }
 
 /** Setpoint sends no secret of the context that is blank. */
 function hasBlankSecret(body: Record<string, unknown>): boolean {
   return Object.values(
-    recordAt(valueOf(body), 'agent_settings_diff', 'agent_context', 'secrets'),
+    readRecord(valueOf(body), 'agent_settings_diff', 'agent_context', 'secrets'),
   ).some((one) => typeof one === 'string' && one.trim() === '');
 }
 
@@ -165,7 +171,7 @@ function odd({ request }: Exchange): string | null {
   if (method === 'PUT' && isMap(body) && body['value'] === '') return 'a blank secret';
   if (!isMap(body)) return null;
   if (hasBlankSecret(body)) return 'a blank secret of the context';
-  if ('schema_version' in recordAt(valueOf(body), 'agent_settings_diff'))
+  if ('schema_version' in readRecord(valueOf(body), 'agent_settings_diff'))
     return 'the version of a form';
   const faults = [
     ...faultsOf(body['agent_settings_diff'], AGENT),
@@ -199,7 +205,7 @@ function given(stored: Stored, file: string, content: unknown): Stored | null {
   if (file === 'secrets.json') {
     const secrets = Object.entries(content['custom_secrets'] as Record<string, unknown>);
     const made = secrets.map(([key, one]) => {
-      const { secret: value = null, description = null } = recordAt(valueOf(one));
+      const { secret: value = null, description = null } = readRecord(valueOf(one));
       return [key, record({ value, description })] as const;
     });
     return withPart(stored, ['secrets'], Object.fromEntries(made));
@@ -215,7 +221,7 @@ function given(stored: Stored, file: string, content: unknown): Stored | null {
   }
   if (part === undefined) return null;
   const thing = folded(part, valueOf(content) as ValueRecord);
-  return withPart(stored, [part], { [storedName(name)]: thing });
+  return withPart(stored, [part], { [readStoredName(name)]: thing });
 }
 
 /** What a file leaves out has its default. */
@@ -228,7 +234,7 @@ function folded(part: string, thing: ValueRecord): Value {
     (entry): entry is [string, Value] => entry[1] !== undefined,
   );
   return withMembers(
-    recordAt(made, part, 'one'),
+    readRecord(made, part, 'one'),
     part === 'agent_profiles' ? Object.fromEntries(own) : {},
   );
 }
@@ -246,5 +252,5 @@ export const AGENT_SERVER_FOLD: Folding = {
   answer,
   inert: /\/(materialize|validate|test|search)\b|^\/api\/git\//,
   odd,
-  file: { base: withoutShown, of: (stored) => recordAt(stored, 'settings'), expose: 'encrypted' },
+  file: { base: withoutShown, of: (stored) => readRecord(stored, 'settings'), expose: 'encrypted' },
 };

@@ -6,9 +6,9 @@ import {
 } from '../../../src/reconciler/effects/app-server/profiles.ts';
 import { providerAddress, SETTINGS } from '../../../src/reconciler/effects/app-server/settings.ts';
 import { AGENT } from '../../../src/reconciler/effects/agent-server/types.ts';
-import { nameIn } from '../../../src/reconciler/effects/effects.ts';
+import { matchPathName } from '../../../src/reconciler/effects/effects.ts';
 import {
-  recordAt,
+  readRecord,
   type Stored,
   withMembers,
   withPart,
@@ -57,10 +57,10 @@ function isOfContext(path: readonly string[]): boolean {
 }
 
 function whole(stored: Stored, base: JsonRecord): ValueRecord {
-  const settings = withMembers(valueOf(base) as ValueRecord, recordAt(stored, 'settings'));
+  const settings = withMembers(valueOf(base) as ValueRecord, readRecord(stored, 'settings'));
   return withMembers(settings, {
     llm_profiles: record({
-      profiles: recordAt(stored, 'llm_profiles'),
+      profiles: readRecord(stored, 'llm_profiles'),
       active: stored['active_profile'] ?? null,
     }),
   });
@@ -68,13 +68,13 @@ function whole(stored: Stored, base: JsonRecord): ValueRecord {
 
 function settingsShown(stored: Stored, base: JsonRecord): Value {
   const settings = whole(stored, base);
-  const llm = recordAt(settings, 'agent_settings', 'llm');
+  const llm = readRecord(settings, 'agent_settings', 'llm');
   const isOwn = llm['base_url'] !== undefined && llm['base_url'] === providerAddress(llm['model']);
   const shown = isOwn
     ? withPart(settings, ['agent_settings', 'llm'], { base_url: null })
     : settings;
-  const tokens = Object.entries(recordAt(stored, 'git_providers')).map(
-    ([name, one]) => [name, recordAt(one)['host'] ?? null] as const,
+  const tokens = Object.entries(readRecord(stored, 'git_providers')).map(
+    ([name, one]) => [name, readRecord(one)['host'] ?? null] as const,
   );
   return withMembers(hidden(shown) as ValueRecord, {
     v1_enabled: true,
@@ -86,13 +86,13 @@ function settingsShown(stored: Stored, base: JsonRecord): Value {
 
 function answer(stored: Stored, { request }: Exchange, base: JsonRecord): Value | undefined {
   const { method, path } = request;
-  const named = (pattern: string) => nameIn([pattern], method, path);
+  const named = (pattern: string) => matchPathName([pattern], method, path);
   if (named(`GET ${SETTINGS}`) !== null) return settingsShown(stored, base);
-  const profiles = recordAt(stored, 'llm_profiles');
+  const profiles = readRecord(stored, 'llm_profiles');
   if (named(`GET ${PROFILES}`) !== null)
     return record({
       profiles: Object.entries(profiles).map(([name, one]) => {
-        const llm = recordAt(one);
+        const llm = readRecord(one);
         return record({
           name,
           model: llm['model'] ?? null,
@@ -104,7 +104,7 @@ function answer(stored: Stored, { request }: Exchange, base: JsonRecord): Value 
     });
   const profile = named(`GET ${PROFILES}/{}`);
   if (profile !== null) {
-    const llm = recordAt(profiles, profile);
+    const llm = readRecord(profiles, profile);
     const config = withMembers(llm, { api_key: null });
     return record({ name: profile, config, api_key_set: !isEmpty(llm['api_key']) });
   }
@@ -115,7 +115,7 @@ function answer(stored: Stored, { request }: Exchange, base: JsonRecord): Value 
 function secretsShown(stored: Stored, path: string): Value {
   const query = new URLSearchParams(path.split('?')[1] ?? '');
   const part = (query.get('name__contains') ?? '').toLowerCase();
-  const all = Object.entries(recordAt(stored, 'secrets'))
+  const all = Object.entries(readRecord(stored, 'secrets'))
     .filter(([name]) => name.toLowerCase().includes(part))
     .toSorted(([one], [other]) => (one < other ? -1 : 1));
   const begin = all.findIndex(([name]) => name === query.get('page_id')) + 1;
@@ -123,7 +123,7 @@ function secretsShown(stored: Stored, path: string): Value {
   const page = all.slice(begin, begin + limit);
   return record({
     items: page.map(([name, one]) =>
-      record({ name, description: recordAt(one)['description'] ?? '' }),
+      record({ name, description: readRecord(one)['description'] ?? '' }),
     ),
     next_page_id: begin + page.length < all.length ? (page.at(-1)?.[0] ?? null) : null,
   });
@@ -137,11 +137,11 @@ function odd({ request }: Exchange): string | null {
   if (typeof body === 'string') return 'an answer sent back';
   if (body !== undefined && MASK.test(JSON.stringify(body))) return 'a mask, or an encrypted text';
   if (!isMap(body)) return body === undefined || body === null ? null : 'no record';
-  if (nameIn([`POST ${PROVIDERS}`], request.method, path) !== null) return null;
-  const diff = recordAt(valueOf(body), 'agent_settings_diff');
+  if (matchPathName([`POST ${PROVIDERS}`], request.method, path) !== null) return null;
+  const diff = readRecord(valueOf(body), 'agent_settings_diff');
   if (
     'schema_version' in diff ||
-    'schema_version' in recordAt(valueOf(body), 'conversation_settings_diff')
+    'schema_version' in readRecord(valueOf(body), 'conversation_settings_diff')
   )
     return 'the version of a form';
   const isSettings = path === SETTINGS;
@@ -159,9 +159,9 @@ function odd({ request }: Exchange): string | null {
     (Object.hasOwn(servers, 'mcpServers') ||
       Object.values(servers).some(
         (one) =>
-          'type' in recordAt(one) ||
-          'api_key' in recordAt(one) ||
-          typeof recordAt(one)['auth'] === 'string',
+          'type' in readRecord(one) ||
+          'api_key' in readRecord(one) ||
+          typeof readRecord(one)['auth'] === 'string',
       ));
   const faults = [
     ...(isOldServers ? [] : faultsOf(body['agent_settings_diff'], AGENT)),
@@ -203,7 +203,7 @@ function given(stored: Stored, file: string, content: unknown): Stored | null {
   if (file !== 'secrets.json' || !isMap(content)) return null;
   const { custom_secrets: secrets = {}, provider_tokens: tokens = {} } = content;
   const own = Object.entries(secrets as Record<string, unknown>).map(([name, one]) => {
-    const { secret: value = null, description = '' } = recordAt(valueOf(one));
+    const { secret: value = null, description = '' } = readRecord(valueOf(one));
     return [name, record({ value, description })] as const;
   });
   return withMembers(stored, { secrets: createRecord(own), git_providers: valueOf(tokens) });

@@ -1,5 +1,10 @@
 import { readFileSync } from 'node:fs';
-import { after, type Effects, may, nameIn } from '../../../src/reconciler/effects/effects.ts';
+import {
+  after,
+  type Effects,
+  may,
+  matchPathName,
+} from '../../../src/reconciler/effects/effects.ts';
 import type { Stored } from '../../../src/reconciler/effects/stored.ts';
 import { Secret } from '../../../src/reconciler/model/secret.ts';
 import { isList, isRecord, createRecord, type Value } from '../../../src/reconciler/model/value.ts';
@@ -117,7 +122,9 @@ export function fold(
     const about = `${method} ${path}`;
     const sent = { method, path, body: valueOf(isMap(body) ? body : {}) as never };
     const isWrite = method !== 'GET';
-    const isRoute = folding.effects.effects.some(({ on }) => nameIn(on, method, path) !== null);
+    const isRoute = folding.effects.effects.some(
+      ({ on }) => matchPathName(on, method, path) !== null,
+    );
     if (isWrite && !isRoute && folding.inert.test(path)) continue;
     if (isWrite && [404, 409].includes(response.status) && typeof body !== 'string' && isRoute) {
       if (may(folding.effects, stored, sent))

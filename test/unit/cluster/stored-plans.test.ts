@@ -8,7 +8,7 @@ import type { ObjectDeclaration } from '../../../src/controller/cluster/declared
 import { NamespaceShares } from '../../../src/controller/cluster/namespace-shares.ts';
 import { ObjectStream, type RawObject } from '../../../src/controller/cluster/object-stream.ts';
 import { readObject } from '../../../src/controller/cluster/stored-object.ts';
-import { storedPlan } from '../../../src/controller/watch/stored-plan.ts';
+import { limitStoredPlan } from '../../../src/controller/watch/stored-plan.ts';
 import type { EnvironmentPlan } from '../../../src/reconciler/model/plan.ts';
 import type { Json } from '../../../src/reconciler/model/value.ts';
 
@@ -35,18 +35,18 @@ it.each<readonly [string, readonly Json[]]>([
   ['a large list', [Array.from({ length: 200_000 }, (_, index) => index)]],
 ])('the stored values of a plan have a limit: %s', (_, values) => {
   const most = 100_000;
-  const stored = storedPlan(planOf(values), most);
+  const stored = limitStoredPlan(planOf(values), most);
   expect(JSON.stringify(befores(stored)).length).toBeLessThan(1.5 * most);
   expect(stored.changes).toHaveLength(values.length);
 });
 
 it('a value that is stored shortened begins as it was, and says how long it was; others are stored whole', () => {
   const plan = planOf(['x'.repeat(5_000_000), 'en', { a: [1] }]);
-  const [text, ...others] = befores(storedPlan(plan, 60_000));
+  const [text, ...others] = befores(limitStoredPlan(plan, 60_000));
   expect(text).toMatch(/^x{10000}… \(5,000,000 characters\)$/);
   expect(others).toEqual(['en', { a: [1] }]);
   const small = planOf(['x'.repeat(50_000)]);
-  expect(storedPlan(small, 60_000)).toBe(small);
+  expect(limitStoredPlan(small, 60_000)).toBe(small);
 });
 
 it('stored plans of a namespace share its room, and leave the others theirs', () => {

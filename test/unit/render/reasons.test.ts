@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { ACTIONS, type Change } from '../../../src/reconciler/model/plan.ts';
-import { byWayOf, REASONS, type Reason } from '../../../src/reconciler/model/reasons.ts';
+import { addRenameWay, REASONS, type Reason } from '../../../src/reconciler/model/reasons.ts';
 import type { Json } from '../../../src/reconciler/model/value.ts';
 import { changeText } from '../../../src/reconciler/render/section-text.ts';
 import { toShownChange } from '../../../src/reconciler/render/change.ts';
@@ -10,7 +10,7 @@ import { toShownChange } from '../../../src/reconciler/render/change.ts';
 const STYLE = { color: false, verbose: true, width: 80 };
 const ALL = Object.entries<Reason>(REASONS).flatMap(([name, reason]) => [
   [name, reason] as const,
-  [`${name} by way of another name`, byWayOf(reason, 'OLD__next')] as const,
+  [`${name} by way of another name`, addRenameWay(reason, 'OLD__next')] as const,
 ]);
 
 function changeWith(reason: Reason, action: Change['action'], sensitive: boolean): Change<Json> {

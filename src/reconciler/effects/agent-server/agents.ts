@@ -1,8 +1,8 @@
 import { isEmpty, isList, type Value, type ValueRecord } from '../../model/value.ts';
 import type { Doing, Effect } from '../effects.ts';
-import { NONE, recordAt, type Stored, withMembers, withPart } from '../stored.ts';
-import { newName, renamed, withoutThing } from './profiles.ts';
-import { isAcp, storedName } from './settings.ts';
+import { NONE, readRecord, type Stored, withMembers, withPart } from '../stored.ts';
+import { newName, renameProfile, withoutThing } from './profiles.ts';
+import { isAcp, readStoredName } from './settings.ts';
 import { AGENT, agentProfileNode, toolsOnce, withoutCriticKey } from './types.ts';
 
 /* Agent profiles. One is always active: a list, and the removal of the active one, see to that. */
@@ -16,7 +16,7 @@ const POINTER = 'active_agent_profile_id';
 const FORM = 4;
 
 const profileNamed = (stored: Stored, name: string) =>
-  recordAt(stored, 'agent_profiles', storedName(name));
+  readRecord(stored, 'agent_profiles', readStoredName(name));
 
 export const AGENT_EFFECTS: readonly Effect[] = [
   {
@@ -24,14 +24,14 @@ export const AGENT_EFFECTS: readonly Effect[] = [
     on: [`POST ${AGENTS}/{}`],
     does: (stored, doing) => {
       const was = profileNamed(doing.before, doing.name);
-      const made = shapedProfile(doing, was);
+      const made = shapeAgentProfile(doing, was);
       const own = {
         schema_version: FORM,
         name: doing.name,
-        id: idOf(doing.name),
+        id: readAgentId(doing.name),
       };
       return withPart(stored, ['agent_profiles'], {
-        [storedName(doing.name)]: withMembers(made, own),
+        [readStoredName(doing.name)]: withMembers(made, own),
       });
     },
   },
@@ -42,7 +42,7 @@ export const AGENT_EFFECTS: readonly Effect[] = [
       const { id, revision } = profileNamed(before, name);
       if (id === undefined) return stored;
       const next = typeof revision === 'number' ? revision + 1 : 1;
-      return withPart(stored, ['agent_profiles', storedName(name)], {
+      return withPart(stored, ['agent_profiles', readStoredName(name)], {
         id,
         revision: next,
       });
@@ -55,7 +55,7 @@ export const AGENT_EFFECTS: readonly Effect[] = [
       const { verification } = profileNamed(stored, name);
       if (verification === undefined) return stored;
       const own = { verification: withoutCriticKey(verification) };
-      return withPart(stored, ['agent_profiles', storedName(name)], own);
+      return withPart(stored, ['agent_profiles', readStoredName(name)], own);
     },
   },
   {
@@ -64,7 +64,7 @@ export const AGENT_EFFECTS: readonly Effect[] = [
     does: (stored, { name }) => {
       const { tools } = profileNamed(stored, name);
       if (tools === undefined) return stored;
-      return withPart(stored, ['agent_profiles', storedName(name)], {
+      return withPart(stored, ['agent_profiles', readStoredName(name)], {
         tools: toolsOnce(tools),
       });
     },
@@ -73,7 +73,7 @@ export const AGENT_EFFECTS: readonly Effect[] = [
     rule: 'agent profiles: one is renamed, and keeps id and revision',
     on: [`POST ${AGENTS}/{}/rename`],
     does: (stored, { name, body }) => {
-      const moved = renamed(stored, 'agent_profiles', storedName(name), newName(body));
+      const moved = renameProfile(stored, 'agent_profiles', readStoredName(name), newName(body));
       return withPart(moved, ['agent_profiles', newName(body)], {
         name: newName(body),
       });
@@ -87,15 +87,15 @@ export const AGENT_EFFECTS: readonly Effect[] = [
   {
     rule: 'agent profiles: one is removed',
     on: [`DELETE ${AGENTS}/{}`],
-    does: (stored, { name }) => withoutThing(stored, 'agent_profiles', storedName(name)),
+    does: (stored, { name }) => withoutThing(stored, 'agent_profiles', readStoredName(name)),
   },
   {
     rule: 'agent profiles: with the active one settings of another maker go, but for the mcp servers',
     on: [`DELETE ${AGENTS}/{}`],
     does: (stored, { name, before, shape }) => {
       if (!isActive(before, name) || !isAcp(stored)) return stored;
-      const mcp_config = recordAt(stored, 'settings', 'agent_settings', 'mcp_config');
-      const fresh = recordAt(shape(AGENT, NONE));
+      const mcp_config = readRecord(stored, 'settings', 'agent_settings', 'mcp_config');
+      const fresh = readRecord(shape(AGENT, NONE));
       const agent_settings = withMembers(fresh, { mcp_config });
       return withPart(stored, ['settings'], { agent_settings });
     },
@@ -113,26 +113,27 @@ export const AGENT_EFFECTS: readonly Effect[] = [
 ];
 
 /** A profile with its defaults, as a body stands for it. */
-function shapedProfile({ body, shape }: Pick<Doing, 'body' | 'shape'>, was: ValueRecord) {
-  return recordAt(shape(agentProfileNode(body['agent_kind']), body, was));
+function shapeAgentProfile({ body, shape }: Pick<Doing, 'body' | 'shape'>, was: ValueRecord) {
+  return readRecord(shape(agentProfileNode(body['agent_kind']), body, was));
 }
 
-function idOf(name: string): string {
-  return `new agent profile ${storedName(name)}`;
+function readAgentId(name: string): string {
+  return `new agent profile ${readStoredName(name)}`;
 }
 
 function isActive(stored: Stored, name: string): boolean {
   const { id } = profileNamed(stored, name);
-  return id !== undefined && recordAt(stored, 'settings')[POINTER] === id;
+  return id !== undefined && readRecord(stored, 'settings')[POINTER] === id;
 }
 
 function withActiveOne(stored: Stored): Stored {
-  const profiles = Object.entries(recordAt(stored, 'agent_profiles'));
-  const active = recordAt(stored, 'settings')[POINTER] ?? null;
-  if (profiles.some(([, one]) => active !== null && recordAt(one)['id'] === active)) return stored;
+  const profiles = Object.entries(readRecord(stored, 'agent_profiles'));
+  const active = readRecord(stored, 'settings')[POINTER] ?? null;
+  if (profiles.some(([, one]) => active !== null && readRecord(one)['id'] === active))
+    return stored;
   const isThere = profiles.some(([name]) => name === AGENT_DEFAULT);
   const seeded = isThere || profiles.length >= MOST ? stored : withDefault(stored);
-  const names = Object.keys(recordAt(seeded, 'agent_profiles')).toSorted();
+  const names = Object.keys(readRecord(seeded, 'agent_profiles')).toSorted();
   const next = names.includes(AGENT_DEFAULT) ? AGENT_DEFAULT : names[0];
   if (next === undefined) return seeded;
   const { id = null } = profileNamed(seeded, next);
@@ -141,15 +142,15 @@ function withActiveOne(stored: Stored): Stored {
 
 /** With a profile made of the settings. It names the active LLM profile, or `default`, made of the llm if that was set up. */
 function withDefault(stored: Stored): Stored {
-  const settings = recordAt(stored, 'settings');
-  const agent = recordAt(settings, 'agent_settings');
+  const settings = readRecord(stored, 'settings');
+  const agent = readRecord(settings, 'agent_settings');
   const active = settings['active_profile'] ?? null;
   const before = active === null && !isAcp(stored) ? withDefaultLlm(stored, agent) : stored;
   const own = isAcp(stored) ? acpMembers(agent) : openhandsMembers(agent, active ?? AGENT_DEFAULT);
   const profile = {
     schema_version: FORM,
     agent_kind: isAcp(stored) ? 'acp' : 'openhands',
-    id: idOf(AGENT_DEFAULT),
+    id: readAgentId(AGENT_DEFAULT),
     name: AGENT_DEFAULT,
     revision: 0,
     mcp_server_refs: null,
@@ -160,8 +161,8 @@ function withDefault(stored: Stored): Stored {
 }
 
 function withDefaultLlm(stored: Stored, agent: ValueRecord): Stored {
-  const llm = recordAt(agent, 'llm');
-  const profiles = recordAt(stored, 'llm_profiles');
+  const llm = readRecord(agent, 'llm');
+  const profiles = readRecord(stored, 'llm_profiles');
   const isSetUp =
     !isEmpty(llm['api_key']) || llm['auth_type'] === 'subscription' || !isEmpty(llm['base_url']);
   const hasPlace = !Object.hasOwn(profiles, AGENT_DEFAULT) && Object.keys(profiles).length < MOST;
@@ -172,7 +173,7 @@ function withDefaultLlm(stored: Stored, agent: ValueRecord): Stored {
 }
 
 function openhandsMembers(agent: ValueRecord, llm: Value): Readonly<Record<string, Value>> {
-  const context = recordAt(agent, 'agent_context');
+  const context = readRecord(agent, 'agent_context');
   const same = (name: string): Value => agent[name] ?? null;
   return {
     llm_profile_ref: llm,
@@ -203,12 +204,12 @@ function acpMembers(agent: ValueRecord): Readonly<Record<string, Value>> {
     acp_session_mode: same('acp_session_mode'),
     acp_prompt_timeout: same('acp_prompt_timeout'),
     acp_startup_timeout: same('acp_startup_timeout'),
-    acp_command: command.length === 0 ? null : command.map(quoted).join(' '),
+    acp_command: command.length === 0 ? null : command.map(quoteCommandWord).join(' '),
     acp_args: args.length === 0 ? null : args,
   };
 }
 
 /** A word as a shell reads it. */
-function quoted(word: string): string {
+function quoteCommandWord(word: string): string {
   return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'"'"'`)}'`;
 }

@@ -1,7 +1,7 @@
 import type { Effects } from '../effects.ts';
 import { AGENT_EFFECTS } from './agents.ts';
 import { PROFILE_EFFECTS } from './profiles.ts';
-import { refusedStatus } from './refusals.ts';
+import { findAgentRefusal } from './refusals.ts';
 import { SETTINGS_EFFECTS } from './settings.ts';
 import { definitions, TYPE_RULES } from './types.ts';
 
@@ -14,5 +14,5 @@ export const AGENT_SERVER: Effects = {
     },
     rules: TYPE_RULES,
   },
-  refuses: refusedStatus,
+  refuses: findAgentRefusal,
 };

@@ -8,14 +8,14 @@ import {
 } from '../../model/value.ts';
 import type { Effect } from '../effects.ts';
 import {
-  recordAt,
-  renamedMember,
+  readRecord,
+  renameMember,
   type Stored,
   withMembers,
   withoutMember,
   withPart,
 } from '../stored.ts';
-import { isAcp, linkedLlm, storedName, withRouting } from './settings.ts';
+import { isAcp, linkLlm, readStoredName, withRouting } from './settings.ts';
 import { ROUTING } from './types.ts';
 
 /* LLM profiles and the connections that they share, and meta profiles. */
@@ -27,12 +27,12 @@ export const META = '/api/meta-profiles';
 const POST = [`POST ${PROFILES}/{}`];
 
 function withProfile(stored: Stored, name: string, members: Readonly<Record<string, Value>>) {
-  return withPart(stored, ['llm_profiles', storedName(name)], members);
+  return withPart(stored, ['llm_profiles', readStoredName(name)], members);
 }
 
 function isActive(stored: Stored, pointer: string, name: string): boolean {
-  const active = recordAt(stored, 'settings')[pointer];
-  return typeof active === 'string' && storedName(active) === storedName(name);
+  const active = readRecord(stored, 'settings')[pointer];
+  return typeof active === 'string' && readStoredName(active) === readStoredName(name);
 }
 
 export const PROFILE_EFFECTS: readonly Effect[] = [
@@ -41,8 +41,8 @@ export const PROFILE_EFFECTS: readonly Effect[] = [
     on: [`POST ${CONNECTIONS}`],
     does: (stored, { body }) => {
       const { display_name: name = null, provider = 'custom', base_url = null } = body;
-      const id = `new connection ${Object.keys(recordAt(stored, 'provider_connections')).length}`;
-      const api_key = keyOf(body['api_key'] ?? null);
+      const id = `new connection ${Object.keys(readRecord(stored, 'provider_connections')).length}`;
+      const api_key = readProfileKey(body['api_key'] ?? null);
       const connection = createRecord(
         Object.entries({ display_name: name, provider, base_url, api_key }),
       );
@@ -54,7 +54,7 @@ export const PROFILE_EFFECTS: readonly Effect[] = [
     on: [`PATCH ${CONNECTIONS}/{}`],
     does: (stored, { name, body }) => {
       const key = body['api_key'];
-      const own = key === undefined ? {} : { api_key: keyOf(key) };
+      const own = key === undefined ? {} : { api_key: readProfileKey(key) };
       return withPart(stored, ['provider_connections', name], {
         ...body,
         ...own,
@@ -70,16 +70,16 @@ export const PROFILE_EFFECTS: readonly Effect[] = [
     rule: 'llm profiles: a profile is replaced whole, with its secrets',
     on: POST,
     does: (stored, { name, body, before, shape }) => {
-      const was = recordAt(before, 'llm_profiles', storedName(name));
-      const llm = shape('LLM', recordAt(body, 'llm'), was);
-      return withPart(stored, ['llm_profiles'], { [storedName(name)]: llm });
+      const was = readRecord(before, 'llm_profiles', readStoredName(name));
+      const llm = shape('LLM', readRecord(body, 'llm'), was);
+      return withPart(stored, ['llm_profiles'], { [readStoredName(name)]: llm });
     },
   },
   {
     rule: 'llm profiles: one with a connection has no key and no address of its own',
     on: POST,
     does: (stored, { name }) => {
-      const id = recordAt(stored, 'llm_profiles', storedName(name))['provider_connection_id'];
+      const id = readRecord(stored, 'llm_profiles', readStoredName(name))['provider_connection_id'];
       return isEmpty(id) ? stored : withProfile(stored, name, { api_key: null, base_url: null });
     },
   },
@@ -87,13 +87,13 @@ export const PROFILE_EFFECTS: readonly Effect[] = [
     rule: 'llm profiles: one is renamed',
     on: [`POST ${PROFILES}/{}/rename`],
     does: (stored, { name, body }) =>
-      renamed(stored, 'llm_profiles', storedName(name), newName(body)),
+      renameProfile(stored, 'llm_profiles', readStoredName(name), newName(body)),
   },
   {
     rule: 'llm profiles: a rename takes the pointer along',
     on: [`POST ${PROFILES}/{}/rename`],
     does: (stored, { name, body }) =>
-      isActive(stored, 'active_profile', name) && newName(body) !== storedName(name)
+      isActive(stored, 'active_profile', name) && newName(body) !== readStoredName(name)
         ? withPart(stored, ['settings'], { active_profile: newName(body) })
         : stored,
   },
@@ -103,8 +103,8 @@ export const PROFILE_EFFECTS: readonly Effect[] = [
     does: (stored, { name, body }) =>
       withMembers(stored, {
         agent_profiles: createRecord(
-          Object.entries(recordAt(stored, 'agent_profiles')).map(([agent, profile]) =>
-            isRecord(profile) && profile['llm_profile_ref'] === storedName(name)
+          Object.entries(readRecord(stored, 'agent_profiles')).map(([agent, profile]) =>
+            isRecord(profile) && profile['llm_profile_ref'] === readStoredName(name)
               ? [agent, withMembers(profile, { llm_profile_ref: newName(body) })]
               : [agent, profile],
           ),
@@ -114,7 +114,7 @@ export const PROFILE_EFFECTS: readonly Effect[] = [
   {
     rule: 'llm profiles: one is removed',
     on: [`DELETE ${PROFILES}/{}`],
-    does: (stored, { name }) => withoutThing(stored, 'llm_profiles', storedName(name)),
+    does: (stored, { name }) => withoutThing(stored, 'llm_profiles', readStoredName(name)),
   },
   {
     rule: 'llm profiles: a removal clears the pointer, and the llm stays',
@@ -128,7 +128,7 @@ export const PROFILE_EFFECTS: readonly Effect[] = [
     rule: 'llm profiles: activation moves the pointer',
     on: [`POST ${PROFILES}/{}/activate`],
     does: (stored, { name }) =>
-      withPart(stored, ['settings'], { active_profile: storedName(name) }),
+      withPart(stored, ['settings'], { active_profile: readStoredName(name) }),
   },
   {
     rule: 'llm profiles: activation replaces the llm of the settings, key and address too',
@@ -137,16 +137,16 @@ export const PROFILE_EFFECTS: readonly Effect[] = [
       isAcp(stored)
         ? stored
         : withPart(stored, ['settings', 'agent_settings'], {
-            llm: linkedLlm(stored, storedName(name)),
+            llm: linkLlm(stored, readStoredName(name)),
           }),
   },
   {
     rule: 'meta profiles: a profile is replaced whole',
     on: [`POST ${META}/{}`],
     does: (stored, { name, body, before, shape }) => {
-      const was = recordAt(before, 'meta_profiles', storedName(name));
+      const was = readRecord(before, 'meta_profiles', readStoredName(name));
       return withPart(stored, ['meta_profiles'], {
-        [storedName(name)]: shape(ROUTING, body, was),
+        [readStoredName(name)]: shape(ROUTING, body, was),
       });
     },
   },
@@ -155,7 +155,7 @@ export const PROFILE_EFFECTS: readonly Effect[] = [
     on: [`POST ${META}/{}/activate`],
     does: (stored, { name }) => {
       if (isAcp(stored)) return withPart(stored, ['settings'], { active_meta_profile: null });
-      const copy = recordAt(stored, 'meta_profiles', storedName(name));
+      const copy = readRecord(stored, 'meta_profiles', readStoredName(name));
       const copied = withPart(stored, ['settings', 'agent_settings'], {
         meta_profile: copy,
       });
@@ -170,13 +170,13 @@ export const PROFILE_EFFECTS: readonly Effect[] = [
   {
     rule: 'meta profiles: one is removed',
     on: [`DELETE ${META}/{}`],
-    does: (stored, { name }) => withoutThing(stored, 'meta_profiles', storedName(name)),
+    does: (stored, { name }) => withoutThing(stored, 'meta_profiles', readStoredName(name)),
   },
   {
     rule: 'meta profiles: removal of the active one clears copy, pointer and tool',
     on: [`DELETE ${META}/{}`],
     does: (stored, { name }) => {
-      if (recordAt(stored, 'settings')['active_meta_profile'] !== name) return stored;
+      if (readRecord(stored, 'settings')['active_meta_profile'] !== name) return stored;
       const cleared = withPart(stored, ['settings'], {
         active_meta_profile: null,
       });
@@ -190,23 +190,23 @@ export const PROFILE_EFFECTS: readonly Effect[] = [
 
 export function withoutThing(stored: Stored, part: string, name: string): Stored {
   return withMembers(stored, {
-    [part]: withoutMember(recordAt(stored, part), name),
+    [part]: withoutMember(readRecord(stored, part), name),
   });
 }
 
-export function renamed(stored: Stored, part: string, from: string, to: string): Stored {
+export function renameProfile(stored: Stored, part: string, from: string, to: string): Stored {
   return withMembers(stored, {
-    [part]: renamedMember(recordAt(stored, part), from, to),
+    [part]: renameMember(readRecord(stored, part), from, to),
   });
 }
 
 /** The name that a rename gives. */
 export function newName(body: ValueRecord): string {
   const name = body['new_name'];
-  return typeof name === 'string' ? storedName(name) : '';
+  return typeof name === 'string' ? readStoredName(name) : '';
 }
 
 /** The key of a connection; blank is none. */
-function keyOf(key: Value): Value {
+function readProfileKey(key: Value): Value {
   return textFits(key, (text) => text.trim() === '') ? null : key;
 }

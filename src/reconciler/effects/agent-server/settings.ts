@@ -7,9 +7,9 @@ import {
 } from '../../model/value.ts';
 import type { Doing, Effect } from '../effects.ts';
 import {
-  mergedInto,
+  mergeStored,
   NONE,
-  recordAt,
+  readRecord,
   type Stored,
   withMembers,
   withoutMember,
@@ -24,15 +24,15 @@ export const POINTERS = ['active_profile', 'active_agent_profile_id', 'active_me
 const PATCH = [`PATCH ${SETTINGS}`];
 const MCP = `${SETTINGS}/mcp`;
 
-const agentOf = (stored: Stored): ValueRecord => recordAt(stored, 'settings', 'agent_settings');
+const agentOf = (stored: Stored): ValueRecord => readRecord(stored, 'settings', 'agent_settings');
 
 export function isAcp(stored: Stored): boolean {
   return agentOf(stored)['agent_kind'] === 'acp';
 }
 
 /** With a diff merged into the settings of the agent. */
-function patchedAgent(stored: Stored, diff: ValueRecord, { before, shape }: Doing): Stored {
-  const agent = shape(AGENT, mergedInto(agentOf(stored), diff), agentOf(before));
+function patchAgent(stored: Stored, diff: ValueRecord, { before, shape }: Doing): Stored {
+  const agent = shape(AGENT, mergeStored(agentOf(stored), diff), agentOf(before));
   return withPart(stored, ['settings'], { agent_settings: agent });
 }
 
@@ -45,11 +45,11 @@ export function withRouting(stored: Stored, name: Value): Stored {
 }
 
 /** The llm that a profile stands for: the key and the address are those of its connection, if it names one. */
-export function linkedLlm(stored: Stored, name: string): ValueRecord {
-  const llm = recordAt(stored, 'llm_profiles', name);
+export function linkLlm(stored: Stored, name: string): ValueRecord {
+  const llm = readRecord(stored, 'llm_profiles', name);
   const id = llm['provider_connection_id'];
   if (typeof id !== 'string') return llm;
-  const { api_key: key = null, base_url = null } = recordAt(stored, 'provider_connections', id);
+  const { api_key: key = null, base_url = null } = readRecord(stored, 'provider_connections', id);
   return withMembers(llm, {
     base_url,
     ...(isEmpty(key) ? {} : { api_key: key }),
@@ -57,7 +57,7 @@ export function linkedLlm(stored: Stored, name: string): ValueRecord {
 }
 
 /** The name under which a server keeps a thing: that of a file, without its ending. */
-export function storedName(name: string): string {
+export function readStoredName(name: string): string {
   return name.replace(/\.json$/, '');
 }
 
@@ -75,7 +75,7 @@ export const SETTINGS_EFFECTS: readonly Effect[] = [
     rule: 'settings: another kind of agent begins with none of its settings',
     on: PATCH,
     does: (stored, { body }) => {
-      const kind = recordAt(body, 'agent_settings_diff')['agent_kind'] ?? null;
+      const kind = readRecord(body, 'agent_settings_diff')['agent_kind'] ?? null;
       if (kind === null || kind === agentOf(stored)['agent_kind']) return stored;
       return withPart(stored, ['settings'], { agent_settings: NONE });
     },
@@ -85,7 +85,7 @@ export const SETTINGS_EFFECTS: readonly Effect[] = [
     on: PATCH,
     does: (stored, doing) => {
       const diff = doing.body['agent_settings_diff'];
-      return isRecord(diff) ? patchedAgent(stored, diff, doing) : stored;
+      return isRecord(diff) ? patchAgent(stored, diff, doing) : stored;
     },
   },
   {
@@ -94,12 +94,12 @@ export const SETTINGS_EFFECTS: readonly Effect[] = [
     does: (stored, { body, shape, before }) => {
       const diff = body['conversation_settings_diff'];
       if (!isRecord(diff)) return stored;
-      const was = recordAt(stored, 'settings', 'conversation_settings');
+      const was = readRecord(stored, 'settings', 'conversation_settings');
       const merged = withMembers(was, withoutMember(diff, 'schema_version'));
       const made = shape(
         'ConversationSettings',
         merged,
-        recordAt(before, 'settings', 'conversation_settings'),
+        readRecord(before, 'settings', 'conversation_settings'),
       );
       return withPart(stored, ['settings'], { conversation_settings: made });
     },
@@ -110,11 +110,11 @@ export const SETTINGS_EFFECTS: readonly Effect[] = [
     does: (stored, { body }) => {
       const diff = body['misc_settings_diff'];
       if (!isRecord(diff)) return stored;
-      const was = recordAt(stored, 'settings', 'misc_settings');
+      const was = readRecord(stored, 'settings', 'misc_settings');
       const merged = Object.entries(diff).map(([name, value]): [string, Value] => {
         const before = was[name];
         const merges = isRecord(before) && isRecord(value);
-        return [name, merges ? mergedInto(before, value) : value];
+        return [name, merges ? mergeStored(before, value) : value];
       });
       return withPart(stored, ['settings', 'misc_settings'], Object.fromEntries(merged));
     },
@@ -143,11 +143,11 @@ export const SETTINGS_EFFECTS: readonly Effect[] = [
     does: (stored, doing) => {
       const { body } = doing;
       const name = body['active_profile'];
-      const isSent = Object.hasOwn(recordAt(body, 'agent_settings_diff'), 'llm');
+      const isSent = Object.hasOwn(readRecord(body, 'agent_settings_diff'), 'llm');
       if (typeof name !== 'string' || isSent || isAcp(stored)) return stored;
-      return patchedAgent(
+      return patchAgent(
         stored,
-        createRecord([['llm', linkedLlm(stored, storedName(name))]]),
+        createRecord([['llm', linkLlm(stored, readStoredName(name))]]),
         doing,
       );
     },
@@ -155,7 +155,7 @@ export const SETTINGS_EFFECTS: readonly Effect[] = [
   {
     rule: 'mcp: a server is stored anew',
     on: [`POST ${MCP}/{}`],
-    does: (stored, doing) => patchedAgent(stored, serverDiff(doing.name, doing.body), doing),
+    does: (stored, doing) => patchAgent(stored, serverDiff(doing.name, doing.body), doing),
   },
   {
     rule: 'mcp: a diff of a server is merged; null and blank inside auth say nothing',
@@ -168,13 +168,13 @@ export const SETTINGS_EFFECTS: readonly Effect[] = [
           ? {}
           : { auth };
       const diff = createRecord(Object.entries({ ...others, ...own }));
-      return patchedAgent(stored, serverDiff(doing.name, diff), doing);
+      return patchAgent(stored, serverDiff(doing.name, diff), doing);
     },
   },
   {
     rule: 'mcp: a server is removed',
     on: [`DELETE ${MCP}/{}`],
-    does: (stored, doing) => patchedAgent(stored, serverDiff(doing.name, null), doing),
+    does: (stored, doing) => patchAgent(stored, serverDiff(doing.name, null), doing),
   },
   {
     rule: 'secrets: what is put again loses a description that is not sent',
@@ -195,7 +195,7 @@ export const SETTINGS_EFFECTS: readonly Effect[] = [
     on: [`DELETE ${SETTINGS}/secrets/{}`],
     does: (stored, { name }) =>
       withMembers(stored, {
-        secrets: withoutMember(recordAt(stored, 'secrets'), name),
+        secrets: withoutMember(readRecord(stored, 'secrets'), name),
       }),
   },
 ];

@@ -9,7 +9,7 @@ import {
   type Value,
 } from '../../model/value.ts';
 import type { TypeRule } from '../shape.ts';
-import { NONE, recordAt, withMembers, withoutMember } from '../stored.ts';
+import { NONE, readRecord, withMembers, withoutMember } from '../stored.ts';
 
 /* What Agent Servers make of what they are sent, by type. */
 
@@ -187,12 +187,12 @@ export function toolsOnce(tools: Value): Value {
   if (!isList(tools)) return tools;
   const byName = new Map<string, Value>();
   for (const tool of tools) {
-    const name = recordAt(tool)['name'];
+    const name = readRecord(tool)['name'];
     const called = typeof name === 'string' ? (RENAMED_TOOLS.get(name) ?? name) : '';
     const first = byName.get(called);
     const own = isRecord(tool) ? withMembers(tool, { name: called }) : tool;
-    const isBare = Object.keys(recordAt(first, 'params')).length === 0;
-    if (first === undefined || (isBare && Object.keys(recordAt(tool, 'params')).length > 0))
+    const isBare = Object.keys(readRecord(first, 'params')).length === 0;
+    if (first === undefined || (isBare && Object.keys(readRecord(tool, 'params')).length > 0))
       byName.set(called, own);
   }
   return [...byName.values()];

@@ -1,7 +1,7 @@
 import { nativeDefinitions } from '../../model/native-schema.ts';
 import { sharedTypeRules } from '../agent-server/types.ts';
-import { type Effects, nameIn } from '../effects.ts';
-import { recordAt, type Request, type Stored } from '../stored.ts';
+import { type Effects, matchPathName } from '../effects.ts';
+import { readRecord, type Request, type Stored } from '../stored.ts';
 import { PROFILE_EFFECTS, PROFILES, SECRETS } from './profiles.ts';
 import { IS_STORED, SETTINGS_EFFECTS } from './settings.ts';
 
@@ -14,15 +14,15 @@ export const APP_SERVER: Effects = {
     },
     rules: sharedTypeRules(2),
   },
-  refuses: refusedStatus,
+  refuses: findAppRefusal,
 };
 
 const MOST = 10;
 
 /** Why an app server refuses a request because of what it has stored; null if it takes it. */
-function refusedStatus(stored: Stored, { method, path, body }: Request): 404 | 409 | null {
-  const named = (pattern: string): string | null => nameIn([pattern], method, path);
-  const profiles = recordAt(stored, 'llm_profiles');
+function findAppRefusal(stored: Stored, { method, path, body }: Request): 404 | 409 | null {
+  const named = (pattern: string): string | null => matchPathName([pattern], method, path);
+  const profiles = readRecord(stored, 'llm_profiles');
   const saved = named(`POST ${PROFILES}/{}`);
   if (saved !== null && stored[IS_STORED] !== true) return 404;
   if (saved !== null)
@@ -38,5 +38,5 @@ function refusedStatus(stored: Stored, { method, path, body }: Request): 404 | 4
   const secret = named(`PUT ${SECRETS}/{}`) ?? named(`DELETE ${SECRETS}/{}`);
   const isOpen = stored['secrets'] === undefined && method === 'DELETE';
   if (secret === null || secret === 'git-providers' || isOpen) return null;
-  return Object.hasOwn(recordAt(stored, 'secrets'), secret) ? null : 404;
+  return Object.hasOwn(readRecord(stored, 'secrets'), secret) ? null : 404;
 }

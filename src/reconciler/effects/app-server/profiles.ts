@@ -1,8 +1,8 @@
 import { isEmpty, createRecord, type Value, type ValueRecord } from '../../model/value.ts';
 import type { Effect } from '../effects.ts';
 import {
-  recordAt,
-  renamedMember,
+  readRecord,
+  renameMember,
   type Stored,
   withMembers,
   withoutMember,
@@ -14,7 +14,7 @@ export const PROFILES = `${SETTINGS}/profiles`;
 export const SECRETS = '/api/v1/secrets';
 export const PROVIDERS = `${SECRETS}/git-providers`;
 
-const profileOf = (stored: Stored, name: string) => recordAt(stored, 'llm_profiles', name);
+const profileOf = (stored: Stored, name: string) => readRecord(stored, 'llm_profiles', name);
 
 /** With a profile active, whose llm takes the place of that of the settings. */
 function inUse(stored: Stored, name: string): Stored {
@@ -35,7 +35,7 @@ export const PROFILE_EFFECTS: readonly Effect[] = [
       const sent = body['llm'] ?? null;
       const llm =
         sent === null
-          ? recordAt(stored, 'settings', 'agent_settings', 'llm')
+          ? readRecord(stored, 'settings', 'agent_settings', 'llm')
           : shape('LLM', sent, profileOf(before, name));
       return withPart(stored, ['llm_profiles'], { [name]: llm });
     },
@@ -47,7 +47,7 @@ export const PROFILE_EFFECTS: readonly Effect[] = [
       const was = profileOf(before, name)['api_key'] ?? null;
       const isBare = isEmpty(profileOf(stored, name)['api_key']) && !isEmpty(body['llm']);
       const isKept = body['preserve_existing_api_key'] === true || isBare;
-      if (!isKept || !Object.hasOwn(recordAt(before, 'llm_profiles'), name)) return stored;
+      if (!isKept || !Object.hasOwn(readRecord(before, 'llm_profiles'), name)) return stored;
       return withPart(stored, ['llm_profiles', name], { api_key: was });
     },
   },
@@ -77,7 +77,7 @@ export const PROFILE_EFFECTS: readonly Effect[] = [
     on: [`POST ${PROFILES}/{}/rename`],
     does: (stored, { name, body }) =>
       withMembers(stored, {
-        llm_profiles: renamedMember(recordAt(stored, 'llm_profiles'), name, newName(body)),
+        llm_profiles: renameMember(readRecord(stored, 'llm_profiles'), name, newName(body)),
       }),
   },
   {
@@ -101,7 +101,7 @@ export const PROFILE_EFFECTS: readonly Effect[] = [
     on: [`DELETE ${PROFILES}/{}`],
     does: (stored, { name }) =>
       withMembers(stored, {
-        llm_profiles: withoutMember(recordAt(stored, 'llm_profiles'), name),
+        llm_profiles: withoutMember(readRecord(stored, 'llm_profiles'), name),
       }),
   },
   {
@@ -109,7 +109,7 @@ export const PROFILE_EFFECTS: readonly Effect[] = [
     on: [`DELETE ${PROFILES}/{}`],
     does: (stored, { name, before }) => {
       if (before[ACTIVE] !== name) return stored;
-      const [first] = Object.keys(recordAt(stored, 'llm_profiles'));
+      const [first] = Object.keys(readRecord(stored, 'llm_profiles'));
       return first === undefined ? withMembers(stored, { [ACTIVE]: null }) : inUse(stored, first);
     },
   },
@@ -119,7 +119,7 @@ export const PROFILE_EFFECTS: readonly Effect[] = [
     does: (stored, { body, before }) => {
       const { name = null, value = null, description = null } = body;
       if (typeof name !== 'string') return stored;
-      const was = recordAt(before, 'secrets', name)['description'] ?? '';
+      const was = readRecord(before, 'secrets', name)['description'] ?? '';
       return withPart(stored, ['secrets'], { [name]: secret(value, description ?? was) });
     },
   },
@@ -127,8 +127,8 @@ export const PROFILE_EFFECTS: readonly Effect[] = [
     rule: 'secrets: another name or description keeps the value, and moves to the end',
     on: [`PUT ${SECRETS}/{}`],
     does: (stored, { name, body }) => {
-      const was = recordAt(stored, 'secrets', name)['value'] ?? null;
-      const others = withoutMember(recordAt(stored, 'secrets'), name);
+      const was = readRecord(stored, 'secrets', name)['value'] ?? null;
+      const others = withoutMember(readRecord(stored, 'secrets'), name);
       const to = typeof body['name'] === 'string' ? body['name'] : name;
       const made = secret(was, body['description'] ?? '');
       return withMembers(stored, { secrets: withMembers(others, { [to]: made }) });
@@ -140,17 +140,17 @@ export const PROFILE_EFFECTS: readonly Effect[] = [
     does: (stored, { name }) =>
       name === 'git-providers'
         ? stored
-        : withMembers(stored, { secrets: withoutMember(recordAt(stored, 'secrets'), name) }),
+        : withMembers(stored, { secrets: withoutMember(readRecord(stored, 'secrets'), name) }),
   },
   {
     rule: 'git providers: the map is replaced, and an empty token keeps the stored one',
     on: [`POST ${PROVIDERS}`],
     does: (stored, { body, before }) => {
-      const was = recordAt(before, 'git_providers');
-      const sent = Object.entries(recordAt(body, 'provider_tokens'));
+      const was = readRecord(before, 'git_providers');
+      const sent = Object.entries(readRecord(body, 'provider_tokens'));
       const made = sent.flatMap(([name, one]): [string, Value][] => {
-        const { token = null, host = null, user_id = null } = recordAt(one);
-        const former = recordAt(was, name);
+        const { token = null, host = null, user_id = null } = readRecord(one);
+        const former = readRecord(was, name);
         if (isEmpty(token))
           return Object.hasOwn(was, name) ? [[name, withMembers(former, { host })]] : [];
         return [[name, createRecord(Object.entries({ token, host, user_id }))]];

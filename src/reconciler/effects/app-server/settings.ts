@@ -14,9 +14,9 @@ import {
 import { AGENT } from '../agent-server/types.ts';
 import type { Doing, Effect } from '../effects.ts';
 import {
-  mergedInto,
+  mergeStored,
   NONE,
-  recordAt,
+  readRecord,
   type Stored,
   withMembers,
   withoutMember,
@@ -32,7 +32,7 @@ export const ACTIVE = 'active_profile';
 /** Whether settings were ever stored. */
 export const IS_STORED = 'is_stored';
 
-const agentOf = (stored: Stored): ValueRecord => recordAt(stored, 'settings', 'agent_settings');
+const agentOf = (stored: Stored): ValueRecord => readRecord(stored, 'settings', 'agent_settings');
 
 /** Members at the top that null leaves as they are. */
 const STAYS = ['user_consents_to_analytics', 'disabled_skills'];
@@ -62,7 +62,7 @@ export function providerAddress(model: Value | undefined): string | null {
 
 /** With the address of the provider in the llm of the settings, if it has none. */
 export function withAddress(stored: Stored): Stored {
-  const llm = recordAt(agentOf(stored), 'llm');
+  const llm = readRecord(agentOf(stored), 'llm');
   const address = llm['base_url'] ?? null;
   if (agentOf(stored)['agent_kind'] === 'acp' || !isEmpty(address)) return stored;
   const base_url = address === null ? providerAddress(llm['model']) : null;
@@ -73,7 +73,7 @@ export function withAddress(stored: Stored): Stored {
 export function withoutStale(stored: Stored): Stored {
   const name = stored[ACTIVE];
   if (typeof name !== 'string') return stored;
-  const [own, llm] = [recordAt(stored, 'llm_profiles', name), recordAt(agentOf(stored), 'llm')];
+  const [own, llm] = [readRecord(stored, 'llm_profiles', name), readRecord(agentOf(stored), 'llm')];
   return isLike(own, asLoaded(llm)) ? stored : withMembers(stored, { [ACTIVE]: null });
 }
 
@@ -90,26 +90,26 @@ function asLoaded(llm: ValueRecord): ValueRecord {
   return isOpenAi ? withMembers(llm, { base_url: null }) : llm;
 }
 
-function patchedAgent(stored: Stored, diff: ValueRecord, { before, shape }: Doing): Stored {
-  const merged = mergedInto(agentOf(stored), diff, (name) => name === 'mcp_config');
+function patchAppAgent(stored: Stored, diff: ValueRecord, { before, shape }: Doing): Stored {
+  const merged = mergeStored(agentOf(stored), diff, (name) => name === 'mcp_config');
   const servers = merged['mcp_config'];
   const whole = isRecord(servers)
-    ? withMembers(merged, { mcp_config: renamedServers(servers) })
+    ? withMembers(merged, { mcp_config: renameServerMembers(servers) })
     : merged;
   const was = agentOf(before);
   return withPart(stored, ['settings'], { agent_settings: shape(AGENT, whole, was) });
 }
 
 /** Servers as they are stored: keys in `auth`, and without the older names of members. */
-function renamedServers(servers: ValueRecord): ValueRecord {
+function renameServerMembers(servers: ValueRecord): ValueRecord {
   const wrapped = servers['mcpServers'];
   const own = isRecord(wrapped) ? wrapped : servers;
   return createRecord(
-    Object.entries(own).map(([name, one]) => [name, isRecord(one) ? renamedServer(one) : one]),
+    Object.entries(own).map(([name, one]) => [name, isRecord(one) ? renameServerMember(one) : one]),
   );
 }
 
-function renamedServer({ api_key: key, type, ...others }: ValueRecord): ValueRecord {
+function renameServerMember({ api_key: key, type, ...others }: ValueRecord): ValueRecord {
   const transport = type === 'shttp' ? 'http' : type;
   const server = createRecord(
     Object.entries(transport === undefined ? others : { ...others, transport }),
@@ -126,7 +126,7 @@ function renamedServer({ api_key: key, type, ...others }: ValueRecord): ValueRec
   if (authorization === undefined || authorization === null) return server;
   return withMembers(server, {
     headers: withoutMember(headers, 'Authorization'),
-    auth: authOf(authorization),
+    auth: computeServerAuth(authorization),
   });
 }
 
@@ -138,7 +138,7 @@ function strategy(name: string, value: Value): ValueRecord {
 }
 
 /** The credential in a header: that of a bearer, or the header itself. */
-function authOf(authorization: Value): ValueRecord {
+function computeServerAuth(authorization: Value): ValueRecord {
   const text =
     authorization instanceof Secret ? authorization.compareWith((one) => one) : authorization;
   const [, token] = typeof text === 'string' ? (/^Bearer (.*)$/.exec(text) ?? []) : [];
@@ -181,7 +181,7 @@ export const SETTINGS_EFFECTS: readonly Effect[] = [
     on: POST,
     does: (stored, { body, before }) => {
       const names = STAYS.filter((name) => body[name] === null);
-      const was = recordAt(before, 'settings');
+      const was = readRecord(before, 'settings');
       return withPart(
         stored,
         ['settings'],
@@ -214,7 +214,7 @@ export const SETTINGS_EFFECTS: readonly Effect[] = [
     rule: 'settings: another kind of agent begins with none of its settings',
     on: POST,
     does: (stored, { body }) => {
-      const kind = recordAt(body, 'agent_settings_diff')['agent_kind'] ?? null;
+      const kind = readRecord(body, 'agent_settings_diff')['agent_kind'] ?? null;
       if (kind === null || kind === agentOf(stored)['agent_kind']) return stored;
       return withPart(stored, ['settings'], { agent_settings: NONE });
     },
@@ -223,17 +223,17 @@ export const SETTINGS_EFFECTS: readonly Effect[] = [
     rule: 'settings: a diff of the agent is merged, but its mcp servers are replaced whole',
     on: POST,
     does: (stored, doing) =>
-      patchedAgent(stored, recordAt(doing.body, 'agent_settings_diff'), doing),
+      patchAppAgent(stored, readRecord(doing.body, 'agent_settings_diff'), doing),
   },
   {
     rule: 'settings: a diff of the conversation is merged, and null gives the default back',
     on: POST,
     does: (stored, { body, shape, before }) => {
-      const was = recordAt(before, 'settings', 'conversation_settings');
-      const { schema_version: _, ...diff } = recordAt(body, 'conversation_settings_diff');
+      const was = readRecord(before, 'settings', 'conversation_settings');
+      const { schema_version: _, ...diff } = readRecord(body, 'conversation_settings_diff');
       const made = shape(
         'ConversationSettings',
-        mergedInto(was, createRecord(Object.entries(diff))),
+        mergeStored(was, createRecord(Object.entries(diff))),
         was,
       );
       return withPart(stored, ['settings'], { conversation_settings: made });
@@ -246,7 +246,7 @@ export const SETTINGS_EFFECTS: readonly Effect[] = [
       const list = body['registered_marketplaces'];
       if (!Array.isArray(list)) return stored;
       const made = (list as readonly Value[]).map((one) =>
-        withMembers(recordAt(shape('app_server_MarketplaceRegistration', one)), {
+        withMembers(readRecord(shape('app_server_MarketplaceRegistration', one)), {
           scope: 'personal',
         }),
       );

@@ -18,7 +18,7 @@ const CLEARED = 'goes with the same write, which cannot carry it';
 const CHANGED = 'changes with the same write';
 
 /** The keys of declared maps of secrets that the service has and the file leaves out: a map is declared whole. */
-export function undeclaredKeys(
+export function listUndeclaredKeys(
   planning: Planning,
   members: ValueRecord,
   there: ListedItem,
@@ -37,7 +37,7 @@ export function undeclaredKeys(
 }
 
 /** What else the service has otherwise once an item is stored, by the effects of the request that stores it. */
-export function changesAlong(
+export function listAlongChanges(
   planning: Planning,
   there: ListedItem,
   changes: readonly Change[],

@@ -10,7 +10,7 @@ import {
   type ListedItem,
   type Listing,
 } from '../../model/collection.ts';
-import { byWayOf, REASONS, type Reason } from '../../model/reasons.ts';
+import { addRenameWay, REASONS, type Reason } from '../../model/reasons.ts';
 import type { Path } from '../../model/path.ts';
 import { UNDECLARED, type Change } from '../../model/plan.ts';
 import { Secret, UnseenSecret } from '../../model/secret.ts';
@@ -23,7 +23,7 @@ import {
 } from '../../model/value.ts';
 import { isRotated } from '../../plan/declared.ts';
 import { listMissingReferences, findUnseenReason } from '../../plan/mcp-entry.ts';
-import { changesAlong, undeclaredKeys } from './along.ts';
+import { listAlongChanges, listUndeclaredKeys } from './along.ts';
 import { findMovedAddresses } from './moved-addresses.ts';
 import { afterRenames, createRename, listRenamings } from './renames.ts';
 import {
@@ -118,7 +118,7 @@ function planItem(planning: Planning, there: ListedItem | undefined): ItemPlan {
   }
   const shown = [
     ...listMemberChanges(planning, members, there),
-    ...undeclaredKeys(planning, members, there),
+    ...listUndeclaredKeys(planning, members, there),
   ];
   const secrets = (alters: boolean): readonly ItemPlan[] =>
     secretLeaves(form, members).map(({ member, value }) =>
@@ -134,7 +134,7 @@ function planItem(planning: Planning, there: ListedItem | undefined): ItemPlan {
     differing.length > 0 || outdated === undefined
       ? differing
       : [createMemberChange(planning, path, 'change', whole, whole, outdated)];
-  const changes = [...needed, ...changesAlong(planning, there, needed)];
+  const changes = [...needed, ...listAlongChanges(planning, there, needed)];
   return {
     changes,
     moved: findMovedAddresses(planning, there, changes),
@@ -210,7 +210,7 @@ function planItemSecret(
             : null;
   const isInPlace = listing.replaces === 'in-place';
   if (why !== null)
-    return change('rotate', HIDDEN, isInPlace ? why : byWayOf(why, secondName(item.name)));
+    return change('rotate', HIDDEN, isInPlace ? why : addRenameWay(why, secondName(item.name)));
   if (last === 'same') return {};
   const reason = 'set; the service does not show this value';
   return { unknown: [{ path, reason, ref: value.ref, kind: 'stored' }] };

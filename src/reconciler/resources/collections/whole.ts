@@ -81,7 +81,10 @@ export async function itemsListed(
  * What of an item goes along with what is declared: members that the file has no place for. A mask cannot be sent back, so that what is
  * masked is lost.
  */
-export function carriedOf({ item, there }: Pick<ItemWork, 'item' | 'there'>): ValueRecord {
+export function selectCarriedMembers({
+  item,
+  there,
+}: Pick<ItemWork, 'item' | 'there'>): ValueRecord {
   const kinds = [item.members, there?.members].map((members) => members?.[KIND] ?? USUAL_KIND);
   if (!sameValue(kinds[0], kinds[1])) return createRecord([]);
   return createRecord(Object.entries(there?.stored ?? {}).filter(([, value]) => !holdsMask(value)));
@@ -118,7 +121,7 @@ export function wholeRequests(
         method: 'POST',
         path: toItemPath(path, name),
         body: createRecord([
-          ...Object.entries(carriedOf({ item, there })),
+          ...Object.entries(selectCarriedMembers({ item, there })),
           ...Object.entries(bodyOf(members)),
         ]),
         refusals: FULL,

@@ -110,7 +110,7 @@ export const OF_THE_SERVER: ReadonlySet<string> = new Set([
 ]);
 
 /** What a server fills in for a member that a profile leaves out: it waits for a stream as long as for an answer. */
-export function filledIn(name: string, members: ValueRecord): Value | undefined {
+export function listFilledMembers(name: string, members: ValueRecord): Value | undefined {
   const { timeout = null, model } = members;
   if (name === 'stream_idle_timeout' && timeout !== null) return timeout;
   const isAzure = typeof model === 'string' && model.startsWith('azure');
@@ -127,7 +127,7 @@ function omitServerMembers(item: ListedItem, declared: readonly DesiredItem[]): 
     if (own !== undefined) return Object.hasOwn(own, name);
     if (name === 'usage_id') return false;
     const byDefault = findServerDefault(nativeNodes('agent-server', [...MODEL_PART, name])) ?? null;
-    return !sameValue(filledIn(name, item.members) ?? byDefault, value);
+    return !sameValue(listFilledMembers(name, item.members) ?? byDefault, value);
   };
   const kept = Object.entries(item.members).filter(([name, value]) => isKept(name, value));
   return { ...item, members: createRecord(kept) };

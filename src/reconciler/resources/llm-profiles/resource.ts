@@ -26,13 +26,13 @@ import {
   type Wires,
 } from '../collections/wire.ts';
 import { readChangedItemName } from '../collections/send.ts';
-import { filledIn, listLlmProfiles, listedWithHolders } from './read.ts';
+import { listFilledMembers, listLlmProfiles, listedWithHolders } from './read.ts';
 import {
   inFile,
   inSettings,
   isLostInSettings,
-  leftInFile,
-  leftInSettings,
+  predictFileProfile,
+  predictSettingsProfile,
   createProfileRequests,
 } from './write.ts';
 
@@ -43,7 +43,7 @@ const WIRES: Wires = {
   'app-server': {
     ...createLlmProfileCodec('app-server', V1, 10),
     requests: (work) => activeAgain(work, createProfileRequests(work, V1, inSettings)),
-    leaves: leftInSettings,
+    leaves: predictSettingsProfile,
     resends: isLostInSettings,
     list: (asking) => listLlmProfiles(asking, V1, 'with the active one'),
     unfit: (judged) => [...unfitActive(judged, ACTIVE_IN_V1), ...unfitInSettings(judged)],
@@ -54,7 +54,7 @@ const WIRES: Wires = {
     list: (asking) => listedWithHolders(asking, AGENT),
     refusesHeldBy: [AGENT_PROFILES_FORM.block],
     requests: (work) => createProfileRequests(work, AGENT, inFile),
-    leaves: leftInFile,
+    leaves: predictFileProfile,
     unfit: (judged) => unfitActive(judged, ACTIVE_IN_AGENT),
   },
 };
@@ -121,7 +121,7 @@ function createLlmProfileCodec(
 ): Omit<CollectionCodec, 'requests'> {
   return {
     list: (asking) => listLlmProfiles(asking, path),
-    fills: filledIn,
+    fills: listFilledMembers,
     // A profile has the members that the llm of the settings has.
     membersHere: (_, there, { answer }) => {
       const llm = readPath(answer, MODEL_PART);

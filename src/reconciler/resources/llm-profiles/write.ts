@@ -4,7 +4,7 @@ import { AGENT_SERVER } from '../../effects/agent-server/index.ts';
 import { PROFILES } from '../../effects/agent-server/profiles.ts';
 import { APP_SERVER } from '../../effects/app-server/index.ts';
 import { PROFILES as V1_PROFILES } from '../../effects/app-server/profiles.ts';
-import { recordAt, withoutMember } from '../../effects/stored.ts';
+import { readRecord, withoutMember } from '../../effects/stored.ts';
 import type { DesiredItem, ListedItem, Listing, Storing } from '../../model/collection.ts';
 import { looksLikeMask } from '../../model/secret-words.ts';
 import { SetpointError } from '../../model/error.ts';
@@ -131,11 +131,11 @@ export async function inSettings(
   const includes = item.members?.['api_key'] !== null;
   if (there === undefined) return { members: createRecord([]), includes };
   const found = await get(path);
-  return { members: keptInSettings(work, readStoredConfig(found, there)), includes };
+  return { members: keepSettingsMembers(work, readStoredConfig(found, there)), includes };
 }
 
 /** What of a stored profile an app-server is sent along: maps, which it shows, and what it does not make of the rest by itself. */
-function keptInSettings(work: Profile, config: ValueRecord): ValueRecord {
+function keepSettingsMembers(work: Profile, config: ValueRecord): ValueRecord {
   return createRecord(
     Object.entries(config).filter(
       ([name, value]) =>
@@ -147,14 +147,14 @@ function keptInSettings(work: Profile, config: ValueRecord): ValueRecord {
 }
 
 /** What an app-server has of a profile once it is stored as declared. */
-export function leftInSettings({ item, there, changes }: Storing): ValueRecord {
+export function predictSettingsProfile({ item, there, changes }: Storing): ValueRecord {
   const stored = there?.stored ?? createRecord([]);
   const work = { item, there, changes };
   const sent = [
-    ...Object.entries(keptInSettings(work, stored)),
+    ...Object.entries(keepSettingsMembers(work, stored)),
     ...Object.entries(createProfileBody(work, isLostInSettings)),
   ];
-  return storedLlm(APP_SERVER, createRecord(sent), stored);
+  return toStoredLlm(APP_SERVER, createRecord(sent), stored);
 }
 
 /** The secrets that an app-server loses at each store that does not send them: it keeps the key alone, and shows maps. */
@@ -168,7 +168,7 @@ export async function inFile(path: string, get: Get, work: ItemWork): Promise<Pr
   if (there === undefined) return { members: createRecord([]), includes: true };
   const found = await get(path, { 'X-Expose-Secrets': 'encrypted' });
   const config = readStoredConfig(found, there);
-  const kept = keptInFile(work, config);
+  const kept = keepFileMembers(work, config);
   const lost = Object.entries(there.stored ?? {}).find(
     ([name, value]) => isKept(work, name) && isShownStored(value) && !isShownStored(kept[name]),
   );
@@ -180,7 +180,7 @@ export async function inFile(path: string, get: Get, work: ItemWork): Promise<Pr
 }
 
 /** What of a stored profile is sent along with what is declared: its secrets, and what the server does not make of it by itself. */
-function keptInFile(work: Profile, config: ValueRecord): ValueRecord {
+function keepFileMembers(work: Profile, config: ValueRecord): ValueRecord {
   return createRecord(
     Object.entries(config).filter(
       ([name, value]) =>
@@ -197,12 +197,12 @@ function isOwn(
   name: string,
 ): boolean {
   if (!OF_THE_SERVER.has(name) || Object.hasOwn(members ?? {}, name)) return false;
-  const filled = storedLlm(effects, withoutMember(config, name), createRecord([]));
+  const filled = toStoredLlm(effects, withoutMember(config, name), createRecord([]));
   return !sameValue(filled[name] ?? null, config[name] ?? null);
 }
 
 /** What an Agent Server has of a profile once it is stored as declared. */
-export function leftInFile({ item, there, changes }: Storing): ValueRecord {
+export function predictFileProfile({ item, there, changes }: Storing): ValueRecord {
   const stored = there?.stored ?? createRecord([]);
   const work = { item, there, changes };
   const linked = item.members?.['connection'];
@@ -216,21 +216,21 @@ export function leftInFile({ item, there, changes }: Storing): ValueRecord {
         ]
       : [];
   const sent = [
-    ...Object.entries(keptInFile(work, stored)),
+    ...Object.entries(keepFileMembers(work, stored)),
     ...Object.entries(createProfileBody(work)),
     ...link,
   ];
-  const { [CONNECTION_ID]: _, ...left } = storedLlm(AGENT_SERVER, createRecord(sent), stored);
+  const { [CONNECTION_ID]: _, ...left } = toStoredLlm(AGENT_SERVER, createRecord(sent), stored);
   const id = stored[CONNECTION_ID];
   return createRecord(Object.entries(id === undefined ? left : { ...left, [CONNECTION_ID]: id }));
 }
 
 /** What a server stores of the llm of a profile, in the place of `before`. */
-function storedLlm(effects: Effects, llm: ValueRecord, before: ValueRecord): ValueRecord {
+function toStoredLlm(effects: Effects, llm: ValueRecord, before: ValueRecord): ValueRecord {
   const stored = createRecord([['llm_profiles', createRecord([['one', before]])]]);
   const path = `${effects === APP_SERVER ? V1_PROFILES : PROFILES}/one`;
   const request = { method: 'POST', path, body: createRecord([['llm', llm]]) };
-  return recordAt(after(effects, stored, request), 'llm_profiles', 'one');
+  return readRecord(after(effects, stored, request), 'llm_profiles', 'one');
 }
 
 /** Whether something is stored: a secret, or a map of them. A mask is none that could be sent back. */
