@@ -4,8 +4,13 @@ import { Secret } from '../../../src/reconciler/model/secret.ts';
 import type { JournalRecord, WatchState } from '../../../src/reconciler/model/watch.ts';
 import { Notices } from '../../../src/controller/watch/notices/notices.ts';
 import { ToldStates } from '../../../src/controller/watch/notices/told.ts';
-import type { NotifySettings, Receiver } from '../../../src/controller/watch/notices/receiver.ts';
-import { httpSender } from '../../../src/controller/watch/notices/send.ts';
+import type {
+  NotifySettings,
+  Receiver,
+  Webhook,
+} from '../../../src/controller/watch/notices/receiver.ts';
+import { httpSender, type Outgoing } from '../../../src/controller/watch/notices/send.ts';
+import { PLAIN } from '../../../src/controller/watch/notices/template.ts';
 import { change, environment } from '../../fixture/documents.ts';
 import { onLoopback } from '../../fixture/on-loopback.ts';
 import { receiver } from '../../fixture/receivers.ts';
@@ -43,6 +48,7 @@ function telling(
   watching: MadeUpWatching,
   settings: Partial<NotifySettings>,
   journal: JournalRecord[] = [],
+  pagerDuty = '',
 ) {
   let passed = 0;
   const clock = {
@@ -52,7 +58,14 @@ function telling(
   };
   const reported: string[] = [];
   watching.report = ({ message }) => reported.push(message);
-  const sender = httpSender({}, clock);
+  const http = httpSender({}, clock);
+  const sender = {
+    ...http,
+    send: (request: Outgoing) => {
+      const isFixed = request.url === 'https://events.pagerduty.com/v2/enqueue';
+      return http.send(isFixed ? { ...request, url: pagerDuty } : request);
+    },
+  };
   const told = new ToldStates(journal);
   onTestFinished(() => sender.close());
   const notices = new Notices({
@@ -91,11 +104,7 @@ function telling(
   };
 }
 
-function webhook(
-  form: 'slack' | 'teams' | 'json',
-  url: string,
-  more: Partial<Receiver> = {},
-): Receiver {
+function webhook(form: Webhook['form'], url: string, more: Partial<Receiver> = {}): Receiver {
   const headers = new Map([['x-team', new Secret('blue')]]);
   return receiver({ to: { form, url: new Secret(`${url}/hook/secret-part`), headers }, ...more });
 }
@@ -111,6 +120,7 @@ describe('a webhook', () => {
   it.each([
     ['slack', slackOk],
     ['teams', teamsAccepted],
+    ['discord', teamsAccepted],
     ['json', teamsAccepted],
   ] as const)(
     'of %s gets a message when something is open, and when it is resolved',
@@ -144,6 +154,31 @@ describe('a webhook', () => {
       expect(told.reported).toEqual([]);
     },
   );
+
+  it('gets what the file has in place of its own JSON', async () => {
+    const { url, got } = await listening(slackOk);
+    const body = {
+      say: '{title}: {text}',
+      key: new Secret('canary'),
+      page: '{link}',
+      links: [
+        { title: 'Show it', href: '{link}' },
+        { constant: 1, other: '{constructor}' },
+      ],
+    };
+    const own = webhook('json', url);
+    const template = { style: PLAIN, longest: 1000, body };
+    const to = { ...(own.to as Webhook), template };
+    await telling(new MadeUpWatching(DRIFT), { receivers: [{ ...own, to }] }).pass(60);
+    const says = 'production has drift: it was changed on the service';
+    expect(got.map((one) => one.body)).toEqual([
+      {
+        say: expect.stringMatching(`^setpoint: ${says}: ${says}\n• language`),
+        key: 'canary',
+        links: [{ constant: 1, other: '{constructor}' }],
+      },
+    ]);
+  });
 
   it('that limits requests is asked again no sooner than it says', async () => {
     const { url, got } = await listening(slackLimited, slackLimited, slackOk);
@@ -278,6 +313,31 @@ describe('a webhook', () => {
     expect(got.length).toBeGreaterThan(4);
     expect(got.length).toBeLessThan(8);
     expect(told.results().filter((one) => one === 'resolved sent').length).toBeGreaterThan(20);
+  });
+});
+
+describe('PagerDuty', () => {
+  it('gets an event for each state, again if it may not have taken it, and the end of each', async () => {
+    const { got, url } = await listening(broken, slackOk);
+    const down = watchState({ name: 'staging', found: 'error', digest: 'e', since: ago(15) });
+    const watching = new MadeUpWatching(DRIFT, down);
+    const told = telling(watching, { receivers: [webhook('pagerduty', 'routing-key')] }, [], url);
+    await told.pass(120);
+    watching.put(watchState());
+    watching.put(watchState({ name: 'staging' }));
+    await told.pass(120);
+    const events = got.map(({ body }) => body as Record<string, unknown>);
+    expect(events.map((one) => [one['event_action'], one['dedup_key']])).toEqual([
+      ['trigger', 'production: difference'],
+      ['trigger', 'production: difference'],
+      ['trigger', 'staging: failing'],
+      ['resolve', 'production: difference'],
+      ['resolve', 'staging: failing'],
+    ]);
+    expect(events[2]).toMatchObject({
+      routing_key: 'routing-key/hook/secret-part',
+      payload: { source: 'staging', severity: 'critical' },
+    });
   });
 });
 

@@ -35,7 +35,13 @@ it('a controller does not heal what would give a key to every member, and says s
   const { controller, clock, data } = world;
   const view = listView(controller, sortStates(controller), query, clock.now());
   const page = markupSource(renderListView(view, query));
-  const due = { state, event: 'opened', digest: state.digest, end: null } as const;
+  const due = {
+    state,
+    event: 'opened',
+    digest: state.digest,
+    track: 'difference',
+    end: null,
+  } as const;
   const told = createContent([due], null);
   metrics.close();
   await world.stop();

@@ -150,7 +150,13 @@ async function removing(dialect: DialectName, { declared, removed }: SampleItem,
 
 /** What a receiver is told of its healing, as JSON and in words. */
 function toldOf(state: WatchState) {
-  const due = { state, event: 'opened', digest: state.digest, end: null } as const;
+  const due = {
+    state,
+    event: 'opened',
+    digest: state.digest,
+    track: 'difference',
+    end: null,
+  } as const;
   const { message, notices } = createContent([due], null);
   const [notice] = notices() as readonly {
     readonly healing: { readonly message: string } | null;

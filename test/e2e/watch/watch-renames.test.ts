@@ -33,7 +33,13 @@ it('tells a rename as one, shows it, and heals it by one request', async () => {
   try {
     await world.pass(3 * MINUTE);
     const state = world.state();
-    const due = { state, event: 'opened', digest: state.digest, end: null } as const;
+    const due = {
+      state,
+      event: 'opened',
+      digest: state.digest,
+      track: 'difference',
+      end: null,
+    } as const;
     const { message, notices } = createContent([due], null);
     expect(message().items[0]?.details).toContain('secrets.TRACKER: renamed from JIRA');
     expect(notices()).toMatchObject([{ changes: { rename: 1 }, paths: ['secrets.TRACKER'] }]);

@@ -86,15 +86,28 @@ const SURFACES: Readonly<Record<string, (status: WatchStatus) => string>> = {
     ),
   'a badge': (status) => badgeSvg(stateOf(status)),
   'a notice': (status) =>
-    describeDueNotice({ event: 'opened', state: stateOf(status), digest: '', end: null }),
+    describeDueNotice({
+      event: 'opened',
+      state: stateOf(status),
+      digest: '',
+      track: 'difference',
+      end: null,
+    }),
   'a reminder': (status) =>
-    describeDueNotice({ event: 'reminder', state: stateOf(status), digest: '', end: null }),
+    describeDueNotice({
+      event: 'reminder',
+      state: stateOf(status),
+      digest: '',
+      track: 'difference',
+      end: null,
+    }),
   'a notice of several': (status) =>
     createMessage(
       ['eu', 'us'].map((name) => ({
         event: 'opened',
         state: stateOf(status, name),
         digest: '',
+        track: 'difference',
         end: null,
       })),
       null,

@@ -7,8 +7,9 @@ import type { NoticeKind, WatchState } from '../../../reconciler/model/watch.ts'
 import { visible } from '../../../reconciler/render/text.ts';
 import { isFlapping } from '../flapping.ts';
 import { concerns, decide, findHealTrouble, type Due } from './decide.ts';
-import { createMessage, type Item } from './message.ts';
+import { createMessage } from './message.ts';
 import type { Receiver } from './receiver.ts';
+import type { Item } from './template.ts';
 import type { NoticeJournal } from './told.ts';
 
 /** An alert as version 2 of the API of Alertmanager takes it. Times are RFC 3339. */
@@ -122,7 +123,8 @@ function createAlerts(
     ...(isTold && trouble !== null && events.has(trouble.event) ? [trouble.event] : []),
   ];
   return kinds.flatMap((event) => {
-    const due: Due = { state, event, digest: state.digest, end: null };
+    const track = event === 'failing' ? event : 'difference';
+    const due: Due = { state, event, track, digest: state.digest, end: null };
     return createMessage([due], page).items.map((item) =>
       createAlert(item, due, page, now + LASTS),
     );

@@ -3,10 +3,10 @@ import type { Condition, ConditionKind } from '../../../reconciler/model/watch.t
 import { formatCount } from '../../../reconciler/model/wording.ts';
 import { visible } from '../../../reconciler/render/text.ts';
 import { overText } from '../conditions.ts';
-import { isInAnyWindow } from '../schedule.ts';
 import type { Alert } from './alerts.ts';
-import type { Content, Message } from './message.ts';
+import type { Content } from './message.ts';
 import type { Receiver } from './receiver.ts';
+import type { Message } from './template.ts';
 
 /** Reports a problem of the controller itself, or its end. */
 export interface News {
@@ -34,8 +34,6 @@ export class ControllerNews {
 
   /** Returns the news that the receiver has not had yet, at a time in milliseconds since 1970. */
   due(conditions: readonly Condition[], now: number): readonly News[] {
-    const { quiet } = this.#receiver;
-    if (quiet.length > 0 && isInAnyWindow(quiet, now)) return [];
     const held = new Map(this.#concerning(conditions).map((one) => [conditionKey(one), one]));
     const begun = [...held.values()].filter(
       (one) => !this.#told.has(conditionKey(one)) && hasLasted(one, now),
@@ -110,6 +108,9 @@ function newsMessage(news: readonly News[], page: string | null): Message {
     words: holds ? WORDS.begun : WORDS.over,
     details: [newsText({ condition, holds })],
     link,
+    isOver: !holds,
+    key: `${name}: ${conditionKey(condition)}`,
+    severity: conditionSeverity(condition),
   }));
   const title = `${name}: ${formatCount(news.length, 'message')} about itself`;
   return { title: news.length === 1 ? '' : title, items, more: 0, link };
@@ -131,13 +132,17 @@ function controllerName(): string {
   return `setpoint watch on ${hostname()}`;
 }
 
-const SEVERITIES: Readonly<Partial<Record<ConditionKind, string>>> = {
+const SEVERITIES: Readonly<Partial<Record<ConditionKind, 'warning'>>> = {
   files: 'warning',
   git: 'warning',
   reads: 'warning',
   page: 'warning',
   receiver: 'warning',
 };
+
+function conditionSeverity({ kind }: Condition): 'warning' | 'critical' {
+  return SEVERITIES[kind] ?? 'critical';
+}
 
 /** The name is that of the rule in examples/prometheus. */
 function createConditionAlert(condition: Condition, endsAt: number, page: string | null): Alert {
@@ -148,7 +153,7 @@ function createConditionAlert(condition: Condition, endsAt: number, page: string
       controller: hostname(),
       kind,
       ...(receiver === null ? {} : { receiver }),
-      severity: SEVERITIES[kind] ?? 'critical',
+      severity: conditionSeverity(condition),
     },
     annotations: {
       summary: visible(`${controllerName()} ${WORDS.begun}`),

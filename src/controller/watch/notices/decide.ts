@@ -3,14 +3,14 @@ import { selects } from '../../../reconciler/model/selector.ts';
 import type { NoticeKind, WatchState } from '../../../reconciler/model/watch.ts';
 import { isFlapping } from '../flapping.ts';
 import { whyMustNotHeal } from '../healing.ts';
-import { isInAnyWindow } from '../schedule.ts';
 import type { Receiver } from './receiver.ts';
-import type { End, Episode, Gone, NotifiedState, ToldStates } from './told.ts';
+import type { End, Episode, Gone, NotifiedState, ToldStates, Track } from './told.ts';
 
 /** A notice that a receiver should get now. */
 export interface Due {
   readonly state: WatchState;
   readonly event: NoticeKind;
+  readonly track: Track;
   /** The digest of the notified state, with the problem of healing behind a colon; for a resolved one, the last notified digest. */
   readonly digest: string;
   /** The end of a resolved state. */
@@ -38,7 +38,6 @@ export function decide(
   now: number,
   goneOf: (name: string) => Gone | null = () => null,
 ): readonly Due[] {
-  if (isInAnyWindow(receiver.quiet, now)) return [];
   const watched = states.filter(isKnownLocally).flatMap((state) => {
     const known = told.of(receiver.name, state.name);
     return concerns(receiver, state)
@@ -88,8 +87,8 @@ function isKnownLocally({ heldBy, nextRead, suspended, found }: WatchState): boo
   return heldBy === null && nextRead !== null && suspended === null && found !== 'not-read';
 }
 
-function dueFor(state: WatchState): Make {
-  return (event, digest, end) => ({ state, event, digest, end: end ?? null });
+function dueFor(state: WatchState, track: Track): Make {
+  return (event, digest, end) => ({ state, event, track, digest, end: end ?? null });
 }
 
 type Make = (event: NoticeKind, digest: string, end?: End) => Due;
@@ -100,10 +99,12 @@ function listDueNotices(
   told: NotifiedState,
   now: number,
 ): Due[] {
-  const due = dueFor(state);
+  const { found } = state;
   return [
-    ...(state.found === 'error' ? [] : ofDifference(receiver, state, told, now, due)),
-    ...ofFailing(receiver, state, told.failing, now, due),
+    ...(found === 'error'
+      ? []
+      : ofDifference(receiver, state, told, now, dueFor(state, 'difference'))),
+    ...ofFailing(receiver, state, told.failing, now, dueFor(state, 'failing')),
   ];
 }
 
@@ -113,9 +114,12 @@ function listEndNotices(
   { state, end }: { state: WatchState; end: End },
   told: NotifiedState,
 ): Due[] {
-  const due = dueFor(state);
-  const open = [told.difference, told.failing].filter((episode) => episode !== null);
-  if (open.length > 0) return open.map((episode) => due('resolved', latest(episode), end));
+  const open = (['difference', 'failing'] as const).flatMap((track) => {
+    const episode = told[track];
+    return episode === null ? [] : [dueFor(state, track)('resolved', latest(episode), end)];
+  });
+  if (open.length > 0) return open;
+  const due = dueFor(state, 'difference');
   return isUnsure(receiver, told) ? [due('resolved', state.digest, end)] : [];
 }
 

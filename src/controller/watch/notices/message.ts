@@ -7,33 +7,8 @@ import { STATE_WORDS } from '../../../reconciler/render/section.ts';
 import { formatUncomparedCount } from '../../../reconciler/render/wording.ts';
 import { findProtectedItem, describeProtectedItem } from '../healing.ts';
 import { FLAPS, stateDigest, type Due } from './decide.ts';
+import type { Item, Message } from './template.ts';
 import type { End } from './told.ts';
-
-/**
- * The notice about one environment, or about the controller. Names, paths and errors are foreign text: each form makes them inert in its
- * own way.
- */
-export interface Item {
-  readonly name: string;
-  /** The words of setpoint that follow the name. */
-  readonly words: string;
-  /** Paths, rules and the text of an error; each may be foreign. */
-  readonly details: readonly string[];
-  /** The page of the environment; null without one. */
-  readonly link: string | null;
-}
-
-/** The content of one message to a receiver. */
-export interface Message {
-  /** In words of our own; empty if one environment has the full text. */
-  readonly title: string;
-  /** The worst first. */
-  readonly items: readonly Item[];
-  /** The number of notices beyond `items`. */
-  readonly more: number;
-  /** The page of all; null without one. */
-  readonly link: string | null;
-}
 
 /** Environments that a message of words names. */
 const MOST_ITEMS = 20;
@@ -90,9 +65,16 @@ function formatMessageTitle(all: readonly Due[]): string {
 }
 
 function createMessageItem(due: Due, page: string | null): Item {
-  const { state } = due;
-  const link = page === null ? null : `${page}/environments/${encodeURIComponent(state.name)}`;
-  return { name: state.name, words: describeDueNotice(due), details: listNoticeDetails(due), link };
+  const { name, found } = due.state;
+  return {
+    name,
+    words: describeDueNotice(due),
+    details: listNoticeDetails(due),
+    link: page === null ? null : `${page}/environments/${encodeURIComponent(name)}`,
+    isOver: OVER.has(due.event),
+    key: `${name}: ${due.track}`,
+    severity: found === 'error' ? 'critical' : 'warning',
+  };
 }
 
 /** The text after the name of an environment: the word for its state, and its meaning where the word alone is unclear. */

@@ -7,8 +7,8 @@ import type { Watching } from '../watching.ts';
 import { alertsNow, LASTS, RESEND } from './alerts.ts';
 import { decide, type Due } from './decide.ts';
 import { newsContent } from './controller-news.ts';
-import { createContent, describeDueNotice } from './message.ts';
-import { messageTo, postTo } from './receivers.ts';
+import { createContent, describeDueNotice, type Content } from './message.ts';
+import { FORMS, messageTo, postTo } from './receivers.ts';
 import {
   type Alertmanager,
   type Issues,
@@ -118,16 +118,19 @@ export class Notices {
 
   /** Sends the problems of the controller itself; false if there is nothing to send now. */
   async #tellOfController(turns: Turns, to: Webhook): Promise<boolean> {
-    const { watching, clock, settings, sender } = this.#options;
+    const { watching, clock, settings } = this.#options;
     const news = turns.news.due(watching.conditions.list(), clock.now());
     if (news.length === 0 || clock.monotonic() < turns.notBefore) return false;
-    turns.news.markNotified(news);
-    const content = newsContent(news, settings.page);
-    const result = await sender.send(messageTo(to, content, clock.now()));
-    // A refused notice is not tried again: it must not delay notices of environments.
-    if (result.kind === 'not-taken' && result.again) turns.news.markNotified(news, { undo: true });
-    turns.recordResult([], result, clock.monotonic());
-    this.#reportOn(turns, result, news.length);
+    for (const part of splitMessages(to, news)) {
+      turns.news.markNotified(part);
+      const result = await this.#post(to, newsContent(part, settings.page));
+      turns.recordResult([], result, clock.monotonic());
+      this.#reportOn(turns, result, part.length);
+      // A refused notice is not tried again: it must not delay notices of environments.
+      if (result.kind !== 'not-taken' || !result.again) continue;
+      turns.news.markNotified(part, { undo: true });
+      break;
+    }
     return true;
   }
 
@@ -139,10 +142,13 @@ export class Notices {
     const due = turns.toSend(found, clock.monotonic());
     if (due.length === 0) return;
     const isPerson = to.form !== 'github-issue';
-    const begun = await this.#keepBegun(turns, due);
-    if (begun.length === 0) return;
-    const result = await this.#send(to, begun);
-    await this.#conclude(turns, begun, result, isPerson);
+    for (const part of splitMessages(to, due)) {
+      const begun = await this.#keepBegun(turns, part);
+      if (begun.length === 0) return;
+      const result = await this.#send(to, begun);
+      await this.#conclude(turns, begun, result, isPerson);
+      if (result.kind === 'not-taken' && result.again) return;
+    }
   }
 
   /** Records that notices are about to be sent; one that cannot be recorded is not sent. */
@@ -164,7 +170,7 @@ export class Notices {
   }
 
   #send(to: Webhook | Issues, due: readonly Due[]): Promise<SendResult> {
-    const { sender, settings, clock, issues } = this.#options;
+    const { settings, issues } = this.#options;
     if (to.form === 'github-issue') {
       const closed = due.filter(({ event }) => event === 'resolved');
       const open = due.filter(({ event }) => event !== 'resolved').map(({ state }) => state);
@@ -174,7 +180,15 @@ export class Notices {
         closed.map((one) => ({ state: one.state, words: describeDueNotice(one) })),
       );
     }
-    return sender.send(messageTo(to, createContent(due, settings.page), clock.now()));
+    return this.#post(to, createContent(due, settings.page));
+  }
+
+  /** Sends a message. One with a key that may not have been delivered is as good as not delivered. */
+  async #post(to: Webhook, content: Content): Promise<SendResult> {
+    const { sender, clock } = this.#options;
+    const result = await sender.send(messageTo(to, content, clock.now()));
+    if (result.kind !== 'unknown' || FORMS[to.form].isKeyed !== true) return result;
+    return { ...result, kind: 'not-taken', again: true, after: null };
   }
 
   async #conclude(
@@ -274,6 +288,11 @@ export class Notices {
   #warn(message: string): void {
     this.#options.report({ severity: 'warning', message });
   }
+}
+
+/** Returns the notices of each message: all of them, or one if each has its own key. */
+function splitMessages<T>({ form }: Webhook | Issues, notices: readonly T[]): (readonly T[])[] {
+  return FORMS[form].isKeyed === true ? notices.map((one) => [one]) : [notices];
 }
 
 const SENT: SendResult = { kind: 'sent' };

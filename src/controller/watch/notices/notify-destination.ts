@@ -10,6 +10,7 @@ import { Secret } from '../../../reconciler/model/secret.ts';
 import { isSensitiveName, isSecretText } from '../../../reconciler/model/secret-words.ts';
 import { FORMS } from './receivers.ts';
 import { type Destination } from './receiver.ts';
+import { PLAIN, type Template } from './template.ts';
 import { lookUp } from '../../../reconciler/desired/lookup.ts';
 import { diagnostic } from '../../../reconciler/desired/report.ts';
 import { milliseconds } from '../../../reconciler/desired/blocks/watch.ts';
@@ -18,7 +19,15 @@ import type { ReferenceSource } from '../../../reconciler/model/ports.ts';
 import { didYouMean } from '../../../reconciler/model/wording.ts';
 
 /** The keys of the file that hold an address: the forms of receivers. */
-export const ADDRESSES = ['slack', 'teams', 'alertmanager', 'json', 'github_issue'] as const;
+export const ADDRESSES = [
+  'slack',
+  'teams',
+  'discord',
+  'pagerduty',
+  'alertmanager',
+  'json',
+  'github_issue',
+] as const;
 
 /** Parses the destination of a receiver; null if the file does not specify it correctly. */
 export function parseDestination(map: MapNode, nodes: NotifyNodes): Destination | null {
@@ -34,7 +43,7 @@ export function parseDestination(map: MapNode, nodes: NotifyNodes): Destination 
     });
   }
   const form = key === 'github_issue' ? 'github-issue' : key;
-  const { address, keys } = FORMS[form];
+  const { address, keys, url: fixed } = FORMS[form];
   for (const other of new Set(Object.values(FORMS).flatMap((one) => one.keys))) {
     const meant = member(map, other);
     if (meant !== undefined && !keys.includes(other))
@@ -46,8 +55,11 @@ export function parseDestination(map: MapNode, nodes: NotifyNodes): Destination 
   }
   if (form === 'github-issue') return parseIssuesDestination(map, node, nodes);
   const url = nodes.secret(node, key, (text) => address === 'url' && !isSensitiveUrl(text));
-  if (url === null || !isReachedSafely(url, node, key, nodes)) return null;
-  return { form, url, headers: parseNotifyHeaders(member(map, 'headers'), nodes) };
+  if (url === null || (fixed === undefined && !isReachedSafely(url, node, key, nodes))) return null;
+  const headers = parseNotifyHeaders(member(map, 'headers'), nodes);
+  const body = member(map, 'body');
+  if (form !== 'json' || body === undefined) return { form, url, headers };
+  return { form, url, headers, template: parseTemplate(body, nodes) };
 }
 
 /** Reports whether text sent to an address crosses no network in clear text; records a problem otherwise. */
@@ -120,6 +132,32 @@ function parseNotifyHeaders(node: Node | undefined, nodes: NotifyNodes): Map<str
       });
   }
   return headers;
+}
+
+/** The longest text in a body of the file, in characters. */
+const LONGEST_TEXT = 10_000;
+
+function parseTemplate(node: Node, nodes: NotifyNodes): Template {
+  const texts: string[] = [];
+  const read = (one: Node): unknown => {
+    if (one.kind === 'list') return one.items.map(read);
+    if (one.kind === 'map')
+      return Object.fromEntries(
+        [...one.members.values()].map(({ key, node: at }) => [key, read(at)]),
+      );
+    if (typeof one.value !== 'string') return one.value;
+    texts.push(one.value);
+    return nodes.secret(one, 'This text', (text) => !isSecretText(text));
+  };
+  const body = read(node);
+  if (node.kind !== 'map') nodes.wrong(node, 'body is a map.', 'Write the members of the JSON.');
+  else if (!texts.some((text) => /\{(?:text|title)\}/.test(text)))
+    nodes.report(node, {
+      code: 'bad-value',
+      message: 'body would never contain the message.',
+      hint: 'Write {text} or {title} where the message goes, and {link} for the page.',
+    });
+  return { style: PLAIN, longest: LONGEST_TEXT, body };
 }
 
 /** Reads values of a file of --notify, and collects every problem. Each reader gives null for a value that is not valid. */

@@ -1,4 +1,3 @@
-import { parseWindow, windowProblem } from '../../../reconciler/desired/blocks/watch.ts';
 import { member, readNodeText, type Node } from '../../../reconciler/desired/node.ts';
 import { secretsRead } from '../../../reconciler/desired/key-travel.ts';
 import { parseFile } from '../../../reconciler/desired/parse.ts';
@@ -7,7 +6,7 @@ import type { Diagnostic } from '../../../reconciler/model/diagnostic.ts';
 import { SetpointError } from '../../../reconciler/model/error.ts';
 import type { ReferenceSource, SecretPath } from '../../../reconciler/model/ports.ts';
 import { parseSelector, type Requirement } from '../../../reconciler/model/selector.ts';
-import { NOTICE_KINDS, type Window } from '../../../reconciler/model/watch.ts';
+import { NOTICE_KINDS } from '../../../reconciler/model/watch.ts';
 import type { WatchStatus } from '../../../reconciler/model/verdict.ts';
 import { formatCount } from '../../../reconciler/model/wording.ts';
 import { ADDRESSES, parseDestination, isReachedSafely, NotifyNodes } from './notify-destination.ts';
@@ -79,8 +78,8 @@ const STATUSES = [
 ] as const satisfies WatchStatus[];
 const DEFAULT_STATUSES: readonly WatchStatus[] = ['drift', 'conflict', 'refused', 'error'];
 
-const CHOICES = ['environments', 'selector', 'statuses', 'events', 'reminder', 'quiet'] as const;
-const RECEIVER = ['name', ...ADDRESSES, 'headers', 'token', 'api_url', ...CHOICES];
+const CHOICES = ['environments', 'selector', 'statuses', 'events', 'reminder'] as const;
+const RECEIVER = ['name', ...ADDRESSES, 'headers', 'body', 'token', 'api_url', ...CHOICES];
 
 function notifySettings(root: Node, nodes: NotifyNodes): NotifySettings | null {
   const map = nodes.map(root, ['version', 'page', 'notify', 'heartbeat'], 'This file');
@@ -118,7 +117,6 @@ function parseReceiver(node: Node, nodes: NotifyNodes): Receiver | null {
   const to = parseDestination(map, nodes);
   const globs = member(map, 'environments');
   const reminder = member(map, 'reminder');
-  const quiet = nodes.list(member(map, 'quiet'), 'quiet');
   // An issue is about drift: that reads fail is not.
   const statuses = nodes.words(member(map, 'statuses'), 'statuses', STATUSES) ?? DEFAULT_STATUSES;
   const events = nodes.words(member(map, 'events'), 'events', EVENTS) ?? EVENTS;
@@ -149,7 +147,6 @@ function parseReceiver(node: Node, nodes: NotifyNodes): Receiver | null {
       ),
     ),
     reminder: reminder === undefined ? null : nodes.time(reminder, 'reminder', 60_000),
-    quiet: quiet.flatMap((one) => parseQuietWindow(one, nodes) ?? []),
   };
   return named === null || to === null ? null : { name: named, to, ...receiver };
 }
@@ -174,20 +171,6 @@ function parseReceiverSelector(node: Node | undefined, nodes: NotifyNodes): read
     return [];
   }
 }
-
-function parseQuietWindow(node: Node, nodes: NotifyNodes): Window | null {
-  const window = WINDOW.test(readNodeText(node) ?? '') ? parseWindow(node) : null;
-  const problem = window === null ? QUIET : windowProblem(window);
-  return problem === null ? window : nodes.report(node, { code: 'bad-value', ...problem });
-}
-
-/** As the schema has it. */
-const WINDOW =
-  /^((Mon|Tue|Wed|Thu|Fri|Sat|Sun)(-(Mon|Tue|Wed|Thu|Fri|Sat|Sun))?(,(Mon|Tue|Wed|Thu|Fri|Sat|Sun)(-(Mon|Tue|Wed|Thu|Fri|Sat|Sun))?)* )?([01]\d|2[0-3]):[0-5]\d-(([01]\d|2[0-3]):[0-5]\d|24:00)( [A-Za-z][\w+-]*(\/[\w+-]+){0,2})?$/;
-const QUIET = {
-  message: 'Quiet hours are days, hours and a time zone.',
-  hint: 'Write them as in Mon-Fri 22:00-07:00 Europe/Berlin. Without days it is every day, without a zone UTC.',
-};
 
 function reportRepeated(node: Node | undefined, nodes: NotifyNodes): void {
   const seen = new Set<string>();

@@ -1,12 +1,13 @@
 import type { Requirement } from '../../../reconciler/model/selector.ts';
 import type { Secret } from '../../../reconciler/model/secret.ts';
-import type { NoticeKind, Window } from '../../../reconciler/model/watch.ts';
+import type { NoticeKind } from '../../../reconciler/model/watch.ts';
 import type { WatchStatus } from '../../../reconciler/model/verdict.ts';
+import type { Template } from './template.ts';
 
 /** The events that a receiver may get; `controller` is about the controller itself. */
 export type ReceiverEvent = NoticeKind | 'controller';
 
-/** A receiver of notices: its address, its events and its times. */
+/** A receiver of notices: its address and its events. */
 export interface Receiver {
   readonly name: string;
   readonly to: Destination;
@@ -17,21 +18,21 @@ export interface Receiver {
   readonly events: ReadonlySet<ReceiverEvent>;
   /** Milliseconds between two notices of the same state; null if it is sent once. */
   readonly reminder: number | null;
-  /** The times without notices. */
-  readonly quiet: readonly Window[];
 }
 
 export type Destination = Webhook | Alertmanager | Issues;
 
-/** An address that takes messages of one form. Its url and headers may be secrets. */
+/** An address that takes messages of one form. Its url, or the key instead of one, and its headers may be secrets. */
 export interface Webhook {
-  readonly form: 'slack' | 'teams' | 'json';
+  readonly form: 'slack' | 'teams' | 'discord' | 'pagerduty' | 'json';
   readonly url: Secret;
   readonly headers: ReadonlyMap<string, Secret>;
+  /** The template in the file; absent for that of the form. */
+  readonly template?: Template;
 }
 
 /** The address of an Alertmanager, without the path of its API. */
-export interface Alertmanager extends Omit<Webhook, 'form'> {
+export interface Alertmanager extends Omit<Webhook, 'form' | 'template'> {
   readonly form: 'alertmanager';
 }
 

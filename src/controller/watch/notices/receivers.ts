@@ -1,37 +1,104 @@
-import type { NoticeKind } from '../../../reconciler/model/watch.ts';
 import { TOOL } from '../../../reconciler/model/version.ts';
-import { visible } from '../../../reconciler/render/text.ts';
-import type { Content, Item, Message } from './message.ts';
+import type { NoticeKind } from '../../../reconciler/model/watch.ts';
+import type { Content } from './message.ts';
 import type { Alertmanager, Destination, ReceiverEvent, Webhook } from './receiver.ts';
 import type { Outgoing } from './send.ts';
+import { fillTemplate, formatText, formatTitle, PLAIN, STYLES, type Template } from './template.ts';
 
 /** The form of receivers of one kind. Each message is one POST, which is accepted if the answer is a success. */
 interface ReceiverForm {
   /** The kind of its address in the file of --notify: a secret, a url that is not necessarily secret, or the name of a repository. */
   readonly address: 'secret' | 'url' | 'repository';
+  /** The address itself, where the file has only a key for it. */
+  readonly url?: string;
   /** The path of the POST behind the address. */
-  readonly path: string;
+  readonly path?: string;
   /** The members that the file may have next to its address, for this kind only. */
   readonly keys: readonly string[];
   /** The events that it never gets: an issue is about drift, and an alert about a lasting state. */
   readonly untold: readonly ReceiverEvent[];
   /** The longest pause after it did not accept a message, in milliseconds. */
   readonly longestPause: number;
+  /** Each notice is a message of its own, and recognized by a key: one that may have been delivered is sent again. */
+  readonly isKeyed?: boolean;
+  readonly template?: Template;
 }
 
 const HOUR = 3_600_000;
+const CHAT = { address: 'secret', keys: ['headers'], untold: [], longestPause: HOUR } as const;
 const OF_HEALING: readonly NoticeKind[] = ['heal-failed', 'write-refused', 'healing-stopped'];
-const CHAT = {
-  address: 'secret',
-  path: '',
-  keys: ['headers'],
-  untold: [],
-  longestPause: HOUR,
-} as const;
 
 export const FORMS: Readonly<Record<Destination['form'], ReceiverForm>> = {
-  slack: CHAT,
-  teams: CHAT,
+  slack: {
+    ...CHAT,
+    template: {
+      style: STYLES.slack,
+      longest: 3000,
+      body: {
+        text: '{title}',
+        // Nothing is made a link or a mention but what is written as one.
+        blocks: [{ type: 'section', text: { type: 'mrkdwn', text: '{text}', verbatim: true } }],
+        unfurl_links: false,
+        unfurl_media: false,
+      },
+    },
+  },
+  // A workflow takes an Adaptive Card at its webhook. Runs of text are no Markdown there.
+  teams: {
+    ...CHAT,
+    template: {
+      style: STYLES.card,
+      longest: 10_000,
+      body: {
+        type: 'message',
+        attachments: [
+          {
+            contentType: 'application/vnd.microsoft.card.adaptive',
+            contentUrl: null,
+            content: {
+              $schema: 'http://adaptivecards.io/schemas/adaptive-card.json',
+              type: 'AdaptiveCard',
+              version: '1.4',
+              fallbackText: '{title}',
+              body: [{ type: 'RichTextBlock', inlines: [{ type: 'TextRun', text: '{text}' }] }],
+              actions: [{ type: 'Action.OpenUrl', title: 'Show it', url: '{link}' }],
+            },
+          },
+        ],
+      },
+    },
+  },
+  discord: {
+    ...CHAT,
+    template: {
+      style: STYLES.discord,
+      longest: 2000,
+      body: { content: '{text}', allowed_mentions: { parse: [] } },
+    },
+  },
+  pagerduty: {
+    ...CHAT,
+    url: 'https://events.pagerduty.com/v2/enqueue',
+    untold: ['healed'],
+    isKeyed: true,
+    template: {
+      style: PLAIN,
+      longest: 10_000,
+      body: {
+        routing_key: '{secret}',
+        event_action: '{action}',
+        dedup_key: '{key}',
+        client: 'setpoint',
+        payload: {
+          summary: '{title}',
+          source: '{name}',
+          severity: '{severity}',
+          custom_details: { text: '{text}' },
+        },
+        links: [{ href: '{link}', text: 'Show it' }],
+      },
+    },
+  },
   alertmanager: {
     address: 'url',
     path: '/api/v2/alerts',
@@ -40,10 +107,9 @@ export const FORMS: Readonly<Record<Destination['form'], ReceiverForm>> = {
     // A firing alert expires if it is not sent.
     longestPause: HOUR / 6,
   },
-  json: { ...CHAT, address: 'url' },
+  json: { ...CHAT, address: 'url', keys: ['headers', 'body'] },
   'github-issue': {
     address: 'repository',
-    path: '',
     keys: ['token', 'api_url'],
     untold: ['controller', 'healed', ...OF_HEALING],
     longestPause: HOUR,
@@ -52,13 +118,32 @@ export const FORMS: Readonly<Record<Destination['form'], ReceiverForm>> = {
 
 /** The request that notifies a receiver of messages, at a time in milliseconds since 1970. */
 export function messageTo(to: Webhook, content: Content, at: number): Outgoing {
-  return postTo(to, BODIES[to.form](content, at));
+  const template = to.template ?? FORMS[to.form].template;
+  if (template !== undefined) return postTo(to, bodyOf(to, template, content));
+  const sent = { tool: TOOL, sent_at: new Date(at).toISOString(), notices: content.notices() };
+  return postTo(to, { format_version: '1.0', kind: 'notices', ...sent });
+}
+
+function bodyOf({ url }: Webhook, { style, longest, body }: Template, content: Content): unknown {
+  const message = content.message();
+  const [first] = message.items;
+  const isOver = first?.isOver === true;
+  return fillTemplate(body, {
+    title: formatTitle(message, style),
+    text: formatText(message, style, longest),
+    link: (message.items.length === 1 ? first?.link : null) ?? message.link,
+    secret: String(url.reveal()),
+    action: isOver ? 'resolve' : 'trigger',
+    key: first?.key ?? null,
+    name: first === undefined ? null : style.own(first.name),
+    severity: first?.severity ?? null,
+  });
 }
 
 /** The request that carries a body to a receiver. */
 export function postTo({ form, url, headers }: Webhook | Alertmanager, body: unknown): Outgoing {
-  const { path } = FORMS[form];
-  const address = String(url.reveal());
+  const { path = '', url: fixed } = FORMS[form];
+  const address = fixed ?? String(url.reveal());
   return {
     method: 'POST',
     url: path === '' ? address : `${address.replace(/\/+$/, '')}${path}`,
@@ -67,121 +152,4 @@ export function postTo({ form, url, headers }: Webhook | Alertmanager, body: unk
     ),
     body,
   };
-}
-
-const BODIES: Readonly<Record<Webhook['form'], (content: Content, at: number) => unknown>> = {
-  slack: ({ message }) => slackBody(message()),
-  teams: ({ message }) => teamsBody(message()),
-  json: ({ notices }, at) => ({
-    format_version: '1.0',
-    kind: 'notices',
-    tool: TOOL,
-    sent_at: new Date(at).toISOString(),
-    notices: notices(),
-  }),
-};
-
-/** Characters of a section, as Slack limits them. */
-const LONGEST_SECTION = 3000;
-
-/** A message for an incoming webhook of Slack: one section for each environment, and a text for the notification. */
-export function slackBody({ title, items, more, link }: Message): unknown {
-  const rest =
-    more > 0 ? [`… and ${more} more${link === null ? '' : ` (${slackLink(link, 'all')})`}`] : [];
-  const lines = [
-    ...(title === '' ? [] : [`*${slackText(title)}*`]),
-    ...items.map(formatSlackSection),
-    ...rest,
-  ];
-  return {
-    text: formatNotification(title, items),
-    blocks: lines.map((line) => ({
-      type: 'section',
-      // Nothing is made a link or a mention but what is written as one.
-      text: { type: 'mrkdwn', text: line, verbatim: true },
-    })),
-    unfurl_links: false,
-    unfurl_media: false,
-  };
-}
-
-function formatNotification(title: string, [first]: readonly Item[]): string {
-  return `setpoint: ${title === '' && first !== undefined ? `${codeText(first.name)} ${slackText(first.words)}` : slackText(title)}`;
-}
-
-function formatSlackSection({ name, words, details, link }: Item): string {
-  const end = link === null ? '' : `\n${slackLink(link, 'Show it')}`;
-  let text = `${codeText(name)} ${slackText(words)}`;
-  for (const detail of details) {
-    const line = `\n• ${codeText(detail)}`;
-    if (text.length + line.length + end.length > LONGEST_SECTION) break;
-    text += line;
-  }
-  return text + end;
-}
-
-/** Foreign text as code: nothing in it is formatted, linked or a mention. */
-function codeText(text: string): string {
-  const held = slackText(text).replaceAll('`', 'ˋ');
-  return `\`${held.trim() === '' ? '…' : held}\``;
-}
-
-function slackText(text: string): string {
-  return visible(text).replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
-}
-
-function slackLink(url: string, text: string): string {
-  return `<${slackText(url).replaceAll('|', '%7C')}|${text}>`;
-}
-
-/** An Adaptive Card in the message that a workflow of Teams takes at its webhook. Runs of text are no Markdown there. */
-export function teamsBody({ title, items, more, link }: Message): unknown {
-  const first = items.length === 1 ? items[0] : undefined;
-  const target = first?.link ?? link;
-  const body = [
-    ...(title === '' ? [] : [cardBlock([cardRun(title, { weight: 'Bolder', size: 'Medium' })])]),
-    ...items.map((item) => cardBlock(cardRuns(item))),
-    ...(more > 0 ? [cardBlock([cardRun(`… and ${more} more`)])] : []),
-  ];
-  return {
-    type: 'message',
-    attachments: [
-      {
-        contentType: 'application/vnd.microsoft.card.adaptive',
-        contentUrl: null,
-        content: {
-          $schema: 'http://adaptivecards.io/schemas/adaptive-card.json',
-          type: 'AdaptiveCard',
-          version: '1.4',
-          fallbackText:
-            title === '' && first !== undefined
-              ? cardText(`${first.name} ${first.words}`)
-              : cardText(title),
-          body,
-          ...(target === null
-            ? {}
-            : { actions: [{ type: 'Action.OpenUrl', title: 'Show it', url: target }] }),
-        },
-      },
-    ],
-  };
-}
-
-function cardRuns({ name, words, details }: Item): readonly object[] {
-  const lines = details.map((detail) => cardRun(`\n${detail}`, { fontType: 'Monospace' }));
-  return [cardRun(name, { weight: 'Bolder' }), cardRun(` ${words}`), ...lines];
-}
-
-function cardBlock(inlines: readonly object[]): object {
-  return { type: 'RichTextBlock', inlines };
-}
-
-function cardRun(text: string, style: Readonly<Record<string, string>> = {}): object {
-  const [, line = '', rest = ''] = /^(\n?)(.*)$/s.exec(text) ?? [];
-  return { type: 'TextRun', text: line + cardText(rest), ...style };
-}
-
-/** Cards compute `{{DATE(…)}}` and the like, and `${…}` in templates; broken up they are text. */
-function cardText(text: string): string {
-  return visible(text).replaceAll(/([{$])(?=\{)/g, '$1\u2060');
 }

@@ -47,7 +47,8 @@ export interface Episode {
   readonly at: number;
 }
 
-type Track = 'difference' | 'failing' | 'healed';
+/** A kind of state that has episodes of its own. */
+export type Track = 'difference' | 'failing' | 'healed';
 type NoticeRecord = Extract<JournalRecord, { kind: 'notice' }>;
 
 type Episodes = Readonly<Record<Track, Episode | null>>;

@@ -9,6 +9,7 @@ import {
 import { messageTo } from '../../../../src/controller/watch/notices/receivers.ts';
 import { type Receiver, type Webhook } from '../../../../src/controller/watch/notices/receiver.ts';
 import { Secret } from '../../../../src/reconciler/model/secret.ts';
+import { dedent } from '../../../fixture/dedent.ts';
 import { receiver } from '../../../fixture/receivers.ts';
 import { ago, WATCHED_AT } from '../../../fixture/watching.ts';
 
@@ -67,11 +68,8 @@ describe('what is wrong with a controller', () => {
     expect(news.due([], WATCHED_AT)).toEqual(over);
   });
 
-  it('is told to no receiver that does not ask for it, in no quiet hour, and no receiver of itself', () => {
+  it('is told to no receiver that does not ask for it, and no receiver of itself', () => {
     expect(newsFor({ events: new Set(['opened']) }).due([FULL], WATCHED_AT)).toEqual([]);
-    const days = new Set([0, 1, 2, 3, 4, 5, 6]);
-    const always = { text: '00:00-24:00', days, from: 0, to: 1440, zone: 'UTC' };
-    expect(newsFor({ quiet: [always] }).due([FULL], WATCHED_AT)).toEqual([]);
     expect(newsFor({ name: 'team' }).due([SILENT], WATCHED_AT)).toEqual([]);
     expect(newsFor({ name: 'other' }).due([SILENT], WATCHED_AT)).toHaveLength(1);
   });
@@ -135,40 +133,60 @@ describe('a message about the controller', () => {
     { condition: SILENT, holds: false },
   ];
 
+  const name = `setpoint watch on ${hostname()}`;
+
   it('has the form of Slack, in which nothing foreign is markup', () => {
-    const { text, blocks } = bodyOf('slack', news, PAGE) as {
-      text: string;
-      blocks: { text: { text: string } }[];
-    };
-    expect(text).toBe(`setpoint: setpoint watch on ${hostname()}: 2 messages about itself`);
-    expect(blocks.map((block) => block.text.text)).toEqual([
-      `*setpoint watch on ${hostname()}: 2 messages about itself*`,
-      `\`setpoint watch on ${hostname()}\` reports a problem with itself\n• \`The journal in &lt;data&gt; cannot be written (ENOSPC).\`\n<${PAGE}/|Show it>`,
-      `\`setpoint watch on ${hostname()}\` reports the end of a problem\n• \`The receiver team takes notices again.\`\n<${PAGE}/|Show it>`,
-    ]);
+    expect(bodyOf('slack', news, PAGE)).toMatchObject({
+      text: `setpoint: ${name}: 2 messages about itself`,
+      blocks: [
+        {
+          text: {
+            text: dedent`
+              ${name}: 2 messages about itself
+              \`${name}\` reports a problem with itself
+              • \`The journal in &lt;data&gt; cannot be written (ENOSPC).\`
+              <${PAGE}/|Show it>
+              \`${name}\` reports the end of a problem
+              • \`The receiver team takes notices again.\`
+              <${PAGE}/|Show it>
+            `.trimEnd(),
+          },
+        },
+      ],
+    });
   });
 
-  it('has the form of Teams', () => {
-    const payload = bodyOf('teams', news.slice(0, 1), PAGE) as {
-      attachments: { content: { body: unknown[]; fallbackText: string; actions: object[] } }[];
+  it('has the form of Teams, with the page only if there is one', () => {
+    const cardOf = (page: string | null) => bodyOf('teams', news.slice(0, 1), page);
+    const text = `${name} reports a problem with itself\n• ${FULL.message}`;
+    const card = {
+      fallbackText: `setpoint: ${name} reports a problem with itself`,
+      body: [{ type: 'RichTextBlock', inlines: [{ type: 'TextRun', text }] }],
     };
-    const content = payload.attachments[0]?.content;
-    expect(content?.fallbackText).toBe(
-      `setpoint watch on ${hostname()} reports a problem with itself`,
-    );
-    expect(content?.body).toEqual([
-      {
-        type: 'RichTextBlock',
-        inlines: [
-          { type: 'TextRun', text: `setpoint watch on ${hostname()}`, weight: 'Bolder' },
-          { type: 'TextRun', text: ' reports a problem with itself' },
-          { type: 'TextRun', text: `\n${FULL.message}`, fontType: 'Monospace' },
-        ],
+    const action = { type: 'Action.OpenUrl', title: 'Show it', url: `${PAGE}/` };
+    expect(cardOf(PAGE)).toMatchObject({
+      attachments: [{ content: { ...card, actions: [action] } }],
+    });
+    expect(cardOf(null)).toMatchObject({ attachments: [{ content: { ...card, actions: [] } }] });
+  });
+
+  it('is an incident of PagerDuty until it is over', () => {
+    const key = `${name}: journal `;
+    const sent = (holds: boolean) => bodyOf('pagerduty', [{ condition: FULL, holds }], null);
+    expect(sent(true)).toEqual({
+      routing_key: 'https://hooks.example.com/x',
+      event_action: 'trigger',
+      dedup_key: key,
+      client: 'setpoint',
+      payload: {
+        summary: `setpoint: ${name} reports a problem with itself`,
+        source: name,
+        severity: 'critical',
+        custom_details: { text: `${name} reports a problem with itself\n• ${FULL.message}` },
       },
-    ]);
-    expect(content?.actions).toEqual([
-      { type: 'Action.OpenUrl', title: 'Show it', url: `${PAGE}/` },
-    ]);
+      links: [],
+    });
+    expect(sent(false)).toMatchObject({ event_action: 'resolve', dedup_key: key });
   });
 
   it('has the form of the JSON of notices, about no environment', () => {

@@ -93,15 +93,6 @@ describe('a receiver is told', () => {
     expect(story(reminded, FAILED, FAILED, FAILED)).toEqual(['failing e1', '', 'reminder e1']);
   });
 
-  it('nothing in quiet hours, and at their end what is still so', () => {
-    const at = new Date(WATCHED_AT);
-    const minute = at.getUTCHours() * 60 + at.getUTCMinutes();
-    const window = { text: '', days: new Set([0, 1, 2, 3, 4, 5, 6]), zone: 'UTC' };
-    const quiet = receiver({ quiet: [{ ...window, from: minute, to: minute + 3 }] });
-    expect(story(quiet, DRIFT, DRIFT, DRIFT, DRIFT)).toEqual(['', '', '', 'opened d1']);
-    expect(story(quiet, DRIFT, OTHER, OTHER, IN_SYNC)).toEqual(['', '', '', '']);
-  });
-
   it('nothing while an environment is suspended, and afterwards what is so then', () => {
     const suspended = { at: '', reason: 'maintenance', until: null };
     const states = [DRIFT, { ...OTHER, suspended }, { ...IN_SYNC, suspended }, OTHER];
@@ -249,7 +240,9 @@ describe('an end is told', () => {
     [DRIFT, 'not-watched', /^is no longer watched here/],
     [DRIFT, 'not-told', /^is no longer among the environments of this receiver/],
   ] as const)('in words that are true', (state, end, words) => {
-    expect(describeDueNotice({ state, event: 'resolved', digest: 'd', end })).toMatch(words);
+    expect(
+      describeDueNotice({ state, event: 'resolved', track: 'difference', digest: 'd', end }),
+    ).toMatch(words);
   });
 });
 

@@ -48,12 +48,18 @@ const COMPLETE = dedent`
       statuses: [drift, error]
       events: [opened, resolved, failing]
       reminder: 24h
-      quiet: ["Mon-Fri 22:00-07:00 Europe/Berlin"]
     - name: pager
       alertmanager: http://127.0.0.1:9093
       headers: { Authorization: "Bearer \${env:TOKEN}", X-Scope-OrgID: team }
     - name: hook
       json: https://hooks.example.com/setpoint
+    - name: space
+      json: https://chat.example.com/v1/spaces
+      body: { text: "{text}", key: "\${env:TOKEN}", tags: [setpoint, 1] }
+    - name: server
+      discord: \${env:SLACK}
+    - name: call
+      pagerduty: \${env:TOKEN}
     - name: issues
       github_issue: example/settings
       token: \${env:TOKEN}
@@ -70,13 +76,15 @@ describe('a file of --notify', () => {
       ['team', 'slack'],
       ['pager', 'alertmanager'],
       ['hook', 'json'],
+      ['space', 'json'],
+      ['server', 'discord'],
+      ['call', 'pagerduty'],
       ['issues', 'github-issue'],
     ]);
     const [team, pager] = receivers;
     expect(team).toMatchObject({ environments: ['prod-*', 'staging'], reminder: 86_400_000 });
     expect([...(team?.statuses ?? [])]).toEqual(['drift', 'error']);
     expect([...(team?.events ?? [])]).toEqual(['opened', 'resolved', 'failing', 'reminder']);
-    expect(team?.quiet).toMatchObject([{ from: 22 * 60, to: 7 * 60, zone: 'Europe/Berlin' }]);
     expect([...(pager?.statuses ?? [])]).toEqual(['drift', 'conflict', 'refused', 'error']);
     expect(heartbeat?.every).toBe(60_000);
     expect(JSON.stringify(receivers)).not.toContain('canary');
@@ -108,6 +116,23 @@ describe('a file of --notify', () => {
       'a url with a password',
       'version: 1\nnotify:\n  - { name: a, json: "https://u:p@x.example/" }',
       ['3 literal-secret json is a secret, and does not belong in this file.'],
+    ],
+    [
+      'a body without the message, one that is no map, and a secret in one',
+      dedent`
+        version: 1
+        notify:
+          - { name: a, json: "https://x.example", body: { text: hello } }
+          - { name: b, json: "https://x.example", body: "{text}" }
+          - { name: c, json: "https://x.example", body: { text: "{text}", key: ghp_0123456789abcdefghij0123456789abcdef } }
+          - { name: d, slack: "\${env:SLACK}", body: { text: "{text}" } }
+      `,
+      [
+        '3 bad-value body would never contain the message.',
+        '4 wrong-type body is a map.',
+        '5 literal-secret This text is a secret, and does not belong in this file.',
+        '6 unknown-key body means nothing for slack.',
+      ],
     ],
     [
       'a variable that is not set',
@@ -150,7 +175,7 @@ describe('a file of --notify', () => {
       ['4 duplicate-entry Another receiver has this name.'],
     ],
     [
-      'words, times, windows and labels that are none',
+      'words, times and labels that are none',
       dedent`
         version: 1
         notify:
@@ -159,18 +184,15 @@ describe('a file of --notify', () => {
             statuses: [drifted]
             events: [changed]
             reminder: 5s
-            quiet: ["25:00-07:00", "22:00-07:00 Mars/Olympus"]
             selector: "tier in"
             token: \${env:TOKEN}
       `,
       [
         '5 bad-value statuses has no such word.',
-        '10 unknown-key token means nothing for json.',
+        '9 unknown-key token means nothing for json.',
         '3 bad-value This receiver would never get a notice of a problem.',
         '7 bad-value reminder is a time, from 60s to 168h.',
-        '8 bad-value Quiet hours are days, hours and a time zone.',
-        '8 bad-value Unknown time zone.',
-        '9 bad-value ',
+        '8 bad-value ',
       ],
     ],
     ['no YAML', 'version: 1\nnotify: []\nheartbeat', ['3 syntax ']],
@@ -201,7 +223,7 @@ describe('a file of --notify', () => {
       'version: 1\nnotify:\n  - { name: a, json: "https://x", alertmanager: "https://y" }',
       'version: 1\nnotify:\n  - { name: a, github_issue: o/r }',
       'version: 1\nnotify:\n  - { name: a, json: "https://x", events: [changed] }',
-      'version: 1\nnotify:\n  - { name: a, json: "https://x", quiet: ["25:00-07:00"] }',
+      'version: 1\nnotify:\n  - { name: a, slack: "${env:SLACK}", body: { text: "{text}" } }',
     ]) {
       expect(fitsSchema(parse(text)), text).toBe(false);
       expect(problems(text), text).not.toEqual([]);
@@ -218,7 +240,7 @@ describe('a file of --notify', () => {
       variable: () => 'https://hooks.example.com/x',
       file: () => ({ text: 'https://hooks.example.com/x' }),
     };
-    expect(parseNotify('notify.yaml', shown, source).receivers).toHaveLength(5);
+    expect(parseNotify('notify.yaml', shown, source).receivers).toHaveLength(8);
     expect(fitsSchema(parse(shown))).toBe(true);
   });
 
