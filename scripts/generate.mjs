@@ -30,9 +30,35 @@ const SCHEMA_FILE = 'schemas/settings.schema.json';
 const CHART = 'examples/kubernetes/chart/setpoint';
 const ARGO = 'examples/kubernetes/argo-cd';
 const snapshots = readSnapshots(root);
-const schema = withNative(JSON.parse(readFileSync(join(root, SCHEMA_FILE), 'utf8')), snapshots);
 const BANNER =
   '// Generated from schemas/settings.schema.json by `npm run generate`. Do not edit.\n';
+const { buildProgram, ERRORS, RULES, RESOURCES, COLLECTION_FORMS, OBSERVABLE } =
+  await commandLine();
+const written = JSON.parse(readFileSync(join(root, SCHEMA_FILE), 'utf8'));
+const schema = withNative(withBlocks(written), snapshots);
+
+/** The schema with each block of the file in an environment too, and each collection among those whose other items may be removed. */
+function withBlocks({ properties, $defs, ...rest }) {
+  const { environment, collections } = $defs;
+  const ofEnvironment = Object.entries(environment.properties);
+  const more = Object.entries(properties).filter(([name]) => $defs[name] !== undefined);
+  const others = COLLECTION_FORMS.filter(({ block }) => block !== 'active').map(({ block }) => [
+    block,
+    { $ref: '#/$defs/collection' },
+  ]);
+  return {
+    ...rest,
+    properties,
+    $defs: {
+      ...$defs,
+      environment: { ...environment, properties: Object.fromEntries([...ofEnvironment, ...more]) },
+      collections: {
+        ...collections,
+        properties: { ...collections.properties, ...Object.fromEntries(others) },
+      },
+    },
+  };
+}
 
 async function settingsTypes() {
   const plain = structuredClone(schema);
@@ -365,8 +391,6 @@ function forCharts() {
   };
 }
 
-const { buildProgram, ERRORS, RULES, RESOURCES, COLLECTION_FORMS, OBSERVABLE } =
-  await commandLine();
 // The types of documents follow from what is written here.
 settle(documentSchemas());
 settle({

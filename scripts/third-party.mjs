@@ -24,7 +24,7 @@ export function findPackages(root, chunks) {
       .filter((file) => /^(licen[cs]e|copying|notice)(\.|-|$)/i.test(file))
       .map((file) => readFileSync(join(folder, file), 'utf8').trim().replaceAll('\r\n', '\n'));
     if (texts.length === 0) throw new Error(`${name} ${version} has no licence text.`);
-    const { integrity } = lock[folder.slice(root.length + 1)] ?? {};
+    const { integrity } = lock[folder.slice(folder.indexOf('node_modules/'))] ?? {};
     if (integrity === undefined) throw new Error(`${name} ${version} is not in package-lock.json.`);
     const found = { name, version, license, text: texts.join('\n\n'), integrity };
     packages.set(`${name}@${version}`, found);

@@ -125,13 +125,23 @@ export function badNames({ root, path }: RefusedValue, keys: ReadonlySet<string>
   return [...keys].flatMap((key) => {
     const found = findMember(root, [...path, key]);
     if (found === null) return [];
-    const [message, hint] = holder?.block.keyForm?.(holder.path) ?? [
-      'The name of an environment cannot have these characters.',
-      'Use letters, digits, dots, - and _, a letter or digit first.',
-    ];
+    const [message, hint] = holder === null ? ENVIRONMENT_NAMING : describeNaming(holder);
     const finding = { code: 'bad-value', message, hint, path: [...path, key] } as const;
     return [{ file: found.keyFile, at: found.keyAt, finding }];
   });
+}
+
+const ENVIRONMENT_NAMING = [
+  'The name of an environment cannot have these characters.',
+  'Use letters, digits, dots, - and _, a letter or digit first.',
+] as const;
+
+function describeNaming({ block, path }: NonNullable<ReturnType<typeof findBlock>>) {
+  const own = block.keyForm?.(path);
+  if (own !== undefined) return own;
+  const { namePattern } = findExpectation([block.name, ...path]);
+  const form = namePattern === null ? '' : `: ${namePattern}`;
+  return [`Invalid name in ${block.name}.`, `Use one that the schema allows${form}.`] as const;
 }
 
 /** A value of a type that its place does not allow, or of the type but not of the form. */

@@ -32,6 +32,7 @@ interface Schema {
   readonly pattern?: string;
   readonly minLength?: number;
   readonly minProperties?: number;
+  readonly propertyNames?: { readonly pattern?: string };
 }
 
 type Root = Schema & { readonly $defs: Readonly<Record<string, Schema>> };
@@ -58,6 +59,8 @@ export interface Expectation {
   readonly below: number | null;
   /** The form of a text that is not a reference. */
   readonly pattern: string | null;
+  /** The form of the names in a map. */
+  readonly namePattern: string | null;
   /** True if text or a map may not be empty. */
   readonly filled: boolean;
   readonly keys: readonly string[];
@@ -125,6 +128,8 @@ function computeExpectation(branches: readonly Schema[]): Expectation {
     pattern:
       own.find(({ format, pattern }) => format === undefined && pattern !== undefined)?.pattern ??
       null,
+    namePattern:
+      own.find(({ propertyNames }) => propertyNames !== undefined)?.propertyNames?.pattern ?? null,
     filled: own.some(({ minLength, minProperties }) => (minLength ?? minProperties ?? 0) > 0),
     keys: own.flatMap((branch) => Object.keys(branch.properties ?? {})),
     description: branches.find((branch) => branch.description !== undefined)?.description ?? '',

@@ -18,6 +18,10 @@ export const SECRETS_FORM = {
 
 /** The form of things that are installed from the place of their code. A list names the commit, and no branch or tag. */
 const INSTALLED = {
+  naming: [
+    'Invalid name for an installed item.',
+    'Use the name that its source gives it: small letters and digits, with single - between.',
+  ],
   releases: 'An Agent Server has them from 1.29.3.',
   untold: {
     member: 'ref',
@@ -56,6 +60,10 @@ export const GIT_PROVIDERS_FORM = {
   block: 'git_providers',
   table: { columns: [{ title: 'HOST', members: ['host'] }] },
   noun: 'git providers',
+  naming: [
+    'No service knows this git provider.',
+    'Use github, gitlab, bitbucket, bitbucket_data_center, forgejo, azure_devops or enterprise_sso.',
+  ],
   isWhole: false,
   ofService: ['enterprise_sso'],
 } as const satisfies CollectionForm;
@@ -73,10 +81,19 @@ export const CONNECTIONS_FORM = {
     ],
   },
   noun: 'provider connections',
+  naming: [
+    'Invalid provider connection name.',
+    'Use 1 to 128 characters, and no blank at either end.',
+  ],
   releases: 'An Agent Server has them from 1.43.1.',
   isWhole: false,
   isRenamed: true,
 } as const satisfies CollectionForm;
+
+const PROFILE_NAMING = [
+  'Invalid profile name: not every server accepts it.',
+  'Use at most 64 letters, digits, ., _ and -, begin with a letter or digit, and do not end in .json.',
+] as const;
 
 /** Models with their settings; one of them is active. A member has its meaning in the llm of the settings. */
 export const LLM_PROFILES_FORM = {
@@ -90,6 +107,7 @@ export const LLM_PROFILES_FORM = {
     ],
   },
   noun: 'LLM profiles',
+  naming: PROFILE_NAMING,
   releases: 'An app-server has them from 1.7.0, an Agent Server from 1.22.1.',
   isWhole: true,
   isRenamed: true,
@@ -107,6 +125,7 @@ export const META_PROFILES_FORM = {
     ],
   },
   noun: 'meta profiles',
+  naming: PROFILE_NAMING,
   releases: 'An Agent Server has them from 1.49.6.',
   isWhole: true,
 } as const satisfies CollectionForm;
@@ -122,6 +141,7 @@ export const AGENT_PROFILES_FORM = {
     ],
   },
   noun: 'agent profiles',
+  naming: PROFILE_NAMING,
   releases: 'An Agent Server has them from 1.29.3.',
   isWhole: true,
   isRenamed: true,
@@ -133,6 +153,10 @@ export const ACTIVE_FORM = {
   block: 'active',
   table: { head: 'KIND', columns: [{ title: 'ACTIVE PROFILE', members: ['profile'] }] },
   noun: 'active profiles',
+  naming: [
+    'Nothing of that name is active.',
+    'It has llm_profile, agent_profile and meta_profile.',
+  ],
   main: 'profile',
   isWhole: false,
 } as const satisfies CollectionForm;
@@ -159,7 +183,7 @@ const FORMS = [
 ] as const;
 
 /** All of them, in the order of writing. */
-export const COLLECTION_FORMS: readonly CollectionForm[] = FORMS;
+export const COLLECTION_FORMS: readonly CollectionForm<CollectionBlock>[] = FORMS;
 export type CollectionBlock = (typeof FORMS)[number]['block'];
 
 /** The name of an item in messages: `the LLM profile main`. */

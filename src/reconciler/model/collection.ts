@@ -15,6 +15,8 @@ export interface CollectionForm<Block extends string = string> {
   readonly block: Block;
   /** The name of its items in messages: `custom secrets`. */
   readonly noun: string;
+  /** The message and the hint for a name that the schema refuses; the pattern of the schema if they are left out. */
+  readonly naming?: readonly [message: string, hint: string];
   /** Which servers have it, if not all of those that setpoint speaks to. */
   readonly releases?: string;
   /** The member that an item is if it is written short: it has the path of the item in plans. That of a secret is its value. */

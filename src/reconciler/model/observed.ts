@@ -6,7 +6,7 @@ const BESIDE_COLLECTIONS = ['server', 'settings', 'sandboxes', 'specs', 'convers
 export type Resource = (typeof BESIDE_COLLECTIONS)[number] | CollectionBlock;
 export const OBSERVABLE: readonly Resource[] = [
   ...BESIDE_COLLECTIONS,
-  ...COLLECTION_FORMS.map(({ block }) => block as CollectionBlock),
+  ...COLLECTION_FORMS.map(({ block }) => block),
 ];
 
 /** The name of all kinds of profiles together. */

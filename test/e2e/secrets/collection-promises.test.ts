@@ -109,7 +109,7 @@ const QUOTING = {
 };
 
 it('is tested of every collection', () => {
-  const named = new Set(COLLECTION_FORMS.map(({ block }) => block));
+  const named = new Set<string>(COLLECTION_FORMS.map(({ block }) => block));
   const blocks = RESOURCES.map(({ block }) => block).filter((block) => named.has(block));
   expect(Object.keys(SAMPLES).toSorted()).toEqual(blocks.toSorted());
 });

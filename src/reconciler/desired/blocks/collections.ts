@@ -9,15 +9,9 @@ import {
   type Leaf,
 } from '../../model/collection.ts';
 import {
-  ACTIVE_FORM,
-  AGENT_PROFILES_FORM,
-  CONNECTIONS_FORM,
-  GIT_PROVIDERS_FORM,
-  LLM_PROFILES_FORM,
-  META_PROFILES_FORM,
-  PLUGINS_FORM,
-  SKILLS_FORM,
+  COLLECTION_FORMS,
   SECRETS_FORM,
+  type CollectionBlock,
 } from '../../model/collection-forms.ts';
 import { type Source, samePath, type Path } from '../../model/path.ts';
 import {
@@ -43,56 +37,13 @@ import { createRecord, type Value, type ValueRecord } from '../../model/value.ts
 
 /* The blocks that declare by name what a service keeps beside its settings. What they hold is a matter of the schema. */
 
-const INSTALLED_NAME = [
-  'Invalid name for an installed item.',
-  'Use the name that its source gives it: small letters and digits, with single - between.',
-] as const;
-
-export const skills = createNamedBlock(SKILLS_FORM, { keyForm: () => INSTALLED_NAME });
-
-export const plugins = createNamedBlock(PLUGINS_FORM, { keyForm: () => INSTALLED_NAME });
-
-export const gitProviders = createNamedBlock(GIT_PROVIDERS_FORM, {
-  keyForm: () => [
-    'No service knows this git provider.',
-    'Use github, gitlab, bitbucket, bitbucket_data_center, forgejo, azure_devops or enterprise_sso.',
-  ],
-});
-
-export const providerConnections = createNamedBlock(CONNECTIONS_FORM, {
-  check: (holder, path) => namesAlike(CONNECTIONS_FORM.block, holder, path),
-  keyForm: () => [
-    'Invalid provider connection name.',
-    'Use 1 to 128 characters, and no blank at either end.',
-  ],
-});
-
-const PROFILE_NAME = [
-  'Invalid profile name: not every server accepts it.',
-  'Use at most 64 letters, digits, ., _ and -, begin with a letter or digit, and do not end in .json.',
-] as const;
-
-export const llmProfiles = createNamedBlock(LLM_PROFILES_FORM, {
-  check: (holder, path) => namesAlike(LLM_PROFILES_FORM.block, holder, path),
-  keyForm: () => PROFILE_NAME,
-});
-
-export const metaProfiles = createNamedBlock(META_PROFILES_FORM, {
-  check: (holder, path) => namesAlike(META_PROFILES_FORM.block, holder, path),
-  keyForm: () => PROFILE_NAME,
-});
-
-export const agentProfiles = createNamedBlock(AGENT_PROFILES_FORM, {
-  check: (holder, path) => namesAlike(AGENT_PROFILES_FORM.block, holder, path),
-  keyForm: () => PROFILE_NAME,
-});
-
-export const active = createNamedBlock(ACTIVE_FORM, {
-  keyForm: () => [
-    'Nothing of that name is active.',
-    'It has llm_profile, agent_profile and meta_profile.',
-  ],
-});
+/** The blocks whose items are collections, in the order of writing: each follows from its form. */
+export function createCollectionBlocks(): readonly Block<CollectionBlock>[] {
+  return COLLECTION_FORMS.map((form) => {
+    const block = createNamedBlock(form);
+    return form.block === SECRETS_FORM.block ? { ...block, ...OF_SECRETS } : block;
+  });
+}
 
 /** The treatment of items that the file does not name. */
 export const collections: Block<'collections'> = {
@@ -115,28 +66,21 @@ export function findExhaustiveBlocks(node: Node | undefined): ReadonlyMap<string
   return new Map(found);
 }
 
-/** The differences between the blocks that declare a collection by name. */
-interface Differing {
-  readonly keyForm: NonNullable<Block['keyForm']>;
-  readonly check?: NonNullable<Block['check']>;
-}
-
 /** A block that declares the items of a collection by name. */
-function createNamedBlock<Name extends string>(
-  form: CollectionForm<Name>,
-  differing: Differing,
-): Block<Name> {
+function createNamedBlock(form: CollectionForm<CollectionBlock>): Block<CollectionBlock> {
+  const { block, naming } = form;
   const isSecret = ([name, ...inner]: FilePath): boolean =>
     name !== undefined &&
     (inner.length > 0
       ? isSecretItemMember(form, inner)
       : form.main !== undefined && isSecretItemMember(form, [form.main]));
   return {
-    name: form.block,
+    name: block,
     pulled: true,
     textKind: (path) => (path.length === 0 ? 'plain' : isSecret(path) ? 'secret' : 'text'),
     items: createItemReader(form),
-    ...differing,
+    check: (holder, path) => namesAlike(block, holder, path),
+    ...(naming === undefined ? {} : { keyForm: () => naming }),
   };
 }
 
@@ -160,9 +104,7 @@ function namesAlike(block: string, holder: MapNode, path: FilePath): PlacedFindi
   });
 }
 
-export const secrets: Block<'secrets'> = {
-  name: 'secrets',
-  pulled: true,
+const OF_SECRETS: Omit<Partial<Block>, 'name'> = {
   textKind: ([name, key]) =>
     name !== undefined && (key === undefined || key === 'value') ? 'secret' : 'plain',
   check: (holder, path) => clashingNames({ holder, path }),
@@ -173,7 +115,6 @@ export const secrets: Block<'secrets'> = {
           'Invalid secret name: not every server accepts it.',
           'Use at most 64 letters, digits and _, and begin with a letter.',
         ],
-  items: createItemReader(SECRETS_FORM),
 };
 
 interface SecretHolder {
