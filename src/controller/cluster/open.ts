@@ -26,7 +26,7 @@ import {
   versionNow,
   type TargetResource,
 } from './target-resource.ts';
-import { newReason, type TargetState } from './status.ts';
+import { newReason, WAITING, type TargetState } from './status.ts';
 import { findStalledReason, whyInvalid } from './unwatched.ts';
 import { loadStateKey } from './state-key.ts';
 import { ClusterFingerprints } from './status-fingerprints.ts';
@@ -149,7 +149,7 @@ export class ClusterController {
     this.controller = openController({
       ...request,
       // Its status has the reason.
-      late: (key) => this.#writer.look(key),
+      late: (key) => this.#writer.lookLater(key),
       source: this.#source,
       request: {
         env: this.#variables,
@@ -309,7 +309,7 @@ export class ClusterController {
   /** Returns why an object that is due is not read. */
   #waitingInQueue(key: string): Waiting | null {
     const message = this.controller.whyWaiting(key);
-    return message === null ? null : { reason: 'WaitsForTurn', message };
+    return message === null ? null : { reason: WAITING, message };
   }
 
   /** Lets one be healed again in which healing had stopped. */

@@ -85,10 +85,15 @@ export class StatusWriter {
     this.#wake?.();
   }
 
+  /** Looks at an object after those that are due: thousands may have to be looked at again and again. */
+  lookLater(key: string): void {
+    this.#perhaps.add(key);
+    this.#wake?.();
+  }
+
   /** Looks at all objects, after those that are due. */
   lookAtAll(): void {
-    for (const key of this.#tools.objects.objects.keys()) this.#perhaps.add(key);
-    this.#wake?.();
+    for (const key of this.#tools.objects.objects.keys()) this.lookLater(key);
   }
 
   /** Writes until the signal aborts; what is being written then is finished. Never throws. */

@@ -5,6 +5,7 @@ import type { HealFailures, WatchState } from '../../reconciler/model/watch.ts';
 import { formatCount, namesListed } from '../../reconciler/model/wording.ts';
 import { visible } from '../../reconciler/render/text.ts';
 import { approvalDigest, isStanding, suspensionInShort } from '../watch/healing.ts';
+import { WAITS_FOR_TURN } from '../watch/read-queue.ts';
 import { isPassing } from '../watch/schedule.ts';
 import { parseGeneration, versionNow, type TargetResource } from './target-resource.ts';
 import type { Waiting } from './declared.ts';
@@ -78,8 +79,9 @@ interface StatusTime {
   readonly digest?: string;
 }
 
-/** The reason of an object that will be read soon. */
+/** The reasons of an object that will be read soon, and of one that is due and waits for other reads. */
 const PROGRESSING = 'Progressing';
+export const WAITING = 'WaitsForTurn';
 
 const LONGEST_MESSAGE = 1_000;
 
@@ -116,7 +118,9 @@ export function computeTargetStatus(known: TargetState, now: string): TargetStat
   const conditions = said.map((one): StatusCondition => {
     const last = before.conditions?.find(({ type }) => type === one.type);
     const lastTransitionTime = last?.status === one.status ? last.lastTransitionTime : now;
-    return { ...one, lastTransitionTime, observedGeneration: generation };
+    const told = last?.message;
+    const message = isSameExceptWait(told, one.message) ? told : one.message;
+    return { ...one, message, lastTransitionTime, observedGeneration: generation };
   });
   const isRead = known.invalid !== null || isSuspended || isObserved(known);
   const observedGeneration = isRead ? generation : before.observedGeneration;
@@ -128,9 +132,16 @@ export function computeTargetStatus(known: TargetState, now: string): TargetStat
     conditions,
     ...(state === null || isOfAnother(object, state)
       ? preserveShownStatus(before)
-      : createObservedStatus(state)),
+      : createObservedStatus(state, before)),
     ...historyAfter(before.history ?? [], known.applied),
   };
+}
+
+/** Reports whether two messages only differ in what an object waits for: that changes with each read of others. */
+function isSameExceptWait(one: string | undefined, other: string): one is string {
+  const [before, wait] = (one ?? '').split(WAITS_FOR_TURN);
+  const [now, otherWait] = other.split(WAITS_FOR_TURN);
+  return wait !== undefined && otherWait !== undefined && before === now;
 }
 
 /** Returns the members that an object showed before it was suspended, or became invalid. */
@@ -144,31 +155,36 @@ function preserveShownStatus({
   return omitUndefinedMembers({ target, plan, lastLook, lastInSync, lastApplied });
 }
 
-function createObservedStatus({
-  origin,
-  dialect,
-  release,
-  plan,
-  digest,
-  lastRead,
-  lastInSync,
-  lastApply,
-  nextRead,
-}: WatchState) {
+/** What a process without the records of the one before does not know stays as it was. */
+function createObservedStatus(
+  {
+    origin,
+    dialect,
+    release,
+    plan,
+    digest,
+    lastRead,
+    lastInSync,
+    lastApply,
+    nextRead,
+  }: WatchState,
+  before: Partial<TargetStatus>,
+) {
+  const shown = before.target?.origin === origin ? before.target : undefined;
   const planned = plan === null || plan.error !== null ? undefined : statusPlan(plan, digest);
   const at = (time: string | null) => (time === null ? undefined : { time: withoutFraction(time) });
   const look = at(lastRead);
   return omitUndefinedMembers({
     target: omitUndefinedMembers({
       origin: origin ?? undefined,
-      dialect: dialect ?? undefined,
-      release: release ?? undefined,
+      dialect: dialect ?? shown?.dialect,
+      release: release ?? shown?.release,
     }),
     plan: planned,
     lastLook:
       look === undefined || planned === undefined ? look : { ...look, digest: planned.digest },
-    lastInSync: at(lastInSync),
-    lastApplied: at(lastApply),
+    lastInSync: at(lastInSync) ?? before.lastInSync,
+    lastApplied: at(lastApply) ?? before.lastApplied,
     nextRead: nextRead === null ? undefined : withoutFraction(nextRead),
   });
 }
@@ -248,8 +264,8 @@ function computeConditions(known: TargetState): readonly ConditionContent[] {
 /** Reports whether there is no news yet: the status matches the current object, and this process has yet to read the server. */
 export function isYetToRead(known: TargetState): boolean {
   const { object, state, invalid, isRead, waiting } = known;
-  // A problem that stops all objects is shown, also after a restart.
-  if (waiting !== null && waiting.reason !== PROGRESSING) return false;
+  // A problem that stops all objects is shown, also after a restart. After it all are due at once, and most wait for their turn.
+  if (waiting !== null && ![PROGRESSING, WAITING].includes(waiting.reason)) return false;
   const observed = object.status?.['observedGeneration'];
   if (invalid !== null || whySuspended(object, state) !== null) return false;
   return observed === parseGeneration(object) && !(isRead && isObserved(known));

@@ -379,7 +379,8 @@ describe('a status is left as it is', () => {
   const older = { ...objectWith({}), status: { observedGeneration: 2 } };
   const suspended = { ...objectWith({ suspend: true }), status: { observedGeneration: 3 } };
   const waiting = { reason: 'WaitingForPolicies', message: 'They cannot be read.' };
-  const inQueue = { reason: 'Progressing', message: 'Reading ConfigMap settings.' };
+  const reading = { reason: 'Progressing', message: 'Reading ConfigMap settings.' };
+  const inQueue = { reason: 'WaitsForTurn', message: 'It waits for its turn: other reads.' };
   const invalid = { reason: 'Invalid', message: 'It is not.' };
   it.each<[name: string, known: Partial<TargetState>, isLeft: boolean]>([
     ['after a start that remembers nothing', { object, state: null, isRead: false }, true],
@@ -388,6 +389,7 @@ describe('a status is left as it is', () => {
     ['not if it is of an older object', { object: older, state: null, isRead: false }, false],
     ['not if the object became invalid', { object, isRead: false, invalid }, false],
     ['not if all objects wait for the policies', { object, isRead: false, waiting }, false],
+    ['if it waits for its ConfigMap', { object, isRead: false, waiting: reading }, true],
     ['if it waits for its turn', { object, isRead: false, waiting: inQueue }, true],
     ['not if it is suspended', { object: suspended, state: null, isRead: false }, false],
   ])('%s', (_, known, isLeft) => {
