@@ -157,17 +157,7 @@ function preserveShownStatus({
 
 /** What a process without the records of the one before does not know stays as it was. */
 function createObservedStatus(
-  {
-    origin,
-    dialect,
-    release,
-    plan,
-    digest,
-    lastRead,
-    lastInSync,
-    lastApply,
-    nextRead,
-  }: WatchState,
+  { origin, dialect, release, plan, digest, lastRead, lastInSync, lastApply, nextRead }: WatchState,
   before: Partial<TargetStatus>,
 ) {
   const shown = before.target?.origin === origin ? before.target : undefined;

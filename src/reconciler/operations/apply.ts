@@ -1,5 +1,5 @@
 import { createStartMember, FORMAT_VERSION, listPlanChanges } from '../model/plan.ts';
-import { asSetpointError, errorReport, type SetpointError } from '../model/error.ts';
+import { asSetpointError, errorReport, SetpointError } from '../model/error.ts';
 import type {
   EnvironmentOutcome,
   OutcomeDocument,
@@ -12,6 +12,7 @@ import type { Target } from '../desired/target.ts';
 import { SYSTEM_CLOCK } from '../host/this-process.ts';
 import { type ApprovedPlan, alreadyMade } from '../plan/approval.ts';
 import { matchApprovedParts } from './approved.ts';
+import { addressText } from './digests.ts';
 import {
   refusePullRequest,
   planningFor,
@@ -112,14 +113,15 @@ export async function applyTarget(
   planning: Planning,
   approved: ApprovedPlan | null,
 ): Promise<EnvironmentOutcome> {
-  const { target, desired, warnings } = prepared;
+  const { target, desired, server, warnings } = prepared;
   const redact = <D>(document: D): D => redactDocument(document, request.resolved.of(target.name));
   const about = { ...describeTarget(prepared), digests: null };
   // A saved plan names each removal, and nothing beyond it is written.
   const lifted: Planning['allowed'] =
     approved === null ? planning.allowed : [...planning.allowed, 'remove-others'];
-  try {
-    return await withTarget(prepared, request, async (open) => {
+  const address = server instanceof SetpointError ? target.name : addressText(server.url);
+  const apply = (): Promise<EnvironmentOutcome> =>
+    withTarget(prepared, request, async (open) => {
       const input = await planInput(prepared, open, request, { ...planning, allowed: lifted });
       const saved = approved?.part.proofs;
       const reconciled = await reconcile({
@@ -140,6 +142,8 @@ export async function applyTarget(
       const requests = { ...open.connection.requests };
       return createOutcome(prepared, reconciled, made, { allowed: planning.allowed, requests });
     });
+  try {
+    return await request.networks.writes.write(address, apply);
   } catch (thrown) {
     return createFailedOutcome(prepared, asSetpointError(thrown));
   }

@@ -39,7 +39,7 @@ export function digestDeclaredAddress(target: Target, { quick }: Digests): strin
   return url === null ? null : quick(addressText(url));
 }
 
-function addressText(url: string): string {
+export function addressText(url: string): string {
   if (isEmbedded(url)) return JSON.stringify(['address', url]);
   const { origin, pathname } = new URL(url);
   return JSON.stringify(['address', origin, pathname.replace(/\/+$/, '')]);

@@ -10,6 +10,7 @@ import type { Clock } from '../model/ports.ts';
 import type { Secret } from '../model/secret.ts';
 import { type RequestNotSentError, type Refusal, retryAfter } from './service-error.ts';
 import { Pace, type Waiting } from './pace.ts';
+import { ServerWrites } from './server-writes.ts';
 
 /** Sends requests until it is destroyed. */
 export type Sender = Dispatcher & {
@@ -188,6 +189,7 @@ export class Networks {
   /** Receives every exchange with a service, whatever its result. */
   readonly onExchange: OnExchange | undefined;
   readonly paces = new Paces();
+  readonly writes = new ServerWrites();
   readonly bodies = new RecentBodies();
   /** The requested organisations. */
   readonly organizations: KnownOrganization[] = [];

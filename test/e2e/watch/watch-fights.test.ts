@@ -220,3 +220,48 @@ describe('a server that stores something else than it is sent', () => {
     await ending({ store, watch });
   });
 });
+
+it('writes environments of one server one after another, so that none undoes another', async () => {
+  const drifted = { language: 'fr', llm_model: 'other', max_iterations: 3 };
+  const store = await startStore({}, DECLARED);
+  const folder = watchFolder();
+  const own = Object.entries(DECLARED).map(
+    ([name, value]) => `  ${name}: { settings: { ${name}: ${value} } }\n`,
+  );
+  settingsFile(
+    folder,
+    `version: 1
+server: { url: "${store.url}", api_key: "\${env:SETPOINT_API_KEY}" }
+watch: { mode: heal, interval: 30m, max_heals_per_hour: 1 }
+environments:
+${own.join('')}`,
+  );
+  const watch = startWatching({ folder });
+  await watch.pass(MINUTE);
+  store.stored = { ...drifted };
+  let [open, most] = [0, 0];
+  store.intercept = ({ method }, _response, proceed) => {
+    if (method !== 'POST') return false;
+    open += 1;
+    most = Math.max(most, open);
+    // Long enough for the others to read the server and to begin their write.
+    setTimeout(() => {
+      proceed();
+      open -= 1;
+    }, 200);
+    return true;
+  };
+  const readAll = async (): Promise<void> => {
+    for (const name of Object.keys(DECLARED)) await watch.controller.readNow(name);
+    await watch.settle();
+  };
+  await readAll();
+  await watch.pass(4 * SECOND);
+  expect(store.posts()).toBe(0);
+  await watch.pass(SECOND);
+  await readAll();
+  await watch.pass(MINUTE);
+  expect([most, store.posts(), store.stored]).toMatchObject([1, 3, DECLARED]);
+  expect(watch.controller.states().map(({ status }) => status)).toEqual(Array(3).fill('in-sync'));
+  await ending({ store, watch });
+});
