@@ -6,7 +6,15 @@ import { buildProgram } from '../../src/command/cli/run-command.ts';
 import { blocksIn, fileIn, PAGES, ROOT, textOfPage } from './pages.ts';
 
 /** Flags of other programs, and examples of flags, that the documentation names. */
-const FOREIGN = new Set(['--env-file', '--read-only', '--flag', '--token', '--save-dev']);
+const FOREIGN = new Set([
+  '--env-file',
+  '--flag',
+  '--import',
+  '--read-only',
+  '--require',
+  '--save-dev',
+  '--token',
+]);
 
 const commands = new Map(
   buildProgram(

@@ -1,14 +1,16 @@
-import { spawn, spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
-import { homedir, tmpdir } from 'node:os';
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { makeHome, testCommand } from './installed-command.ts';
 
 /* The wheel, installed from the registry's Node and nothing else of this machine. Each Python that is missing is skipped by name. */
 
 const VERSIONS = ['3.9', '3.12', '3.13'] as const;
 const root = join(import.meta.dirname, '../..');
-const home = mkdtempSync(join(tmpdir(), 'setpoint-wheel-'));
+const place = makeHome();
+const { path: home, run } = place;
 let wheel = '';
 
 /** The path of a Python of that version: of PATH, or of pyenv; null if there is none. */
@@ -25,19 +27,7 @@ function findPython(version: string): string | null {
 const pythons = new Map(VERSIONS.map((version) => [version, findPython(version)]));
 const builder = [...pythons.values()].findLast((path) => path !== null) ?? null;
 
-function run(program: string, args: readonly string[], input = '', env = {}) {
-  const ended = spawnSync(program, args, {
-    cwd: home,
-    input,
-    encoding: 'utf8',
-    // No Node, and no program at all, is on PATH.
-    env: { PATH: join(home, 'empty'), HOME: home, ...env },
-  });
-  return { code: ended.status, stdout: ended.stdout, stderr: ended.stderr };
-}
-
 beforeAll(() => {
-  mkdirSync(join(home, 'empty'));
   if (builder === null) return;
   const made = spawnSync(process.execPath, [join(root, 'scripts/wheel.mjs'), home], {
     encoding: 'utf8',
@@ -46,7 +36,7 @@ beforeAll(() => {
   expect(made.status, made.stderr).toBe(0);
   wheel = readdirSync(home).find((name) => name.endsWith('.whl')) ?? '';
 });
-afterAll(() => rmSync(home, { recursive: true, force: true }));
+afterAll(() => place.remove());
 
 describe.each(VERSIONS)('on Python %s', (version) => {
   const python = pythons.get(version) ?? null;
@@ -76,41 +66,7 @@ describe.each(VERSIONS)('on Python %s', (version) => {
     expect(existsSync(join(folder, 'node_modules'))).toBe(false);
   });
 
-  it.skipIf(python === null)('plans and applies with the service inside', () => {
-    writeFileSync(
-      join(home, 'settings.yaml'),
-      'version: 1\nserver: { url: "embedded:./store" }\nsettings: { language: fr }\n',
-    );
-    rmSync(join(home, 'store'), { recursive: true, force: true });
-    expect(run(command, ['plan'])).toMatchObject({ code: 0, stderr: '' });
-    expect(run(command, ['drift']).code).toBe(2);
-    expect(run(command, ['apply', '--yes']).stdout).toContain('Applied 1 change.');
-    expect(run(command, ['drift']).code).toBe(0);
-  });
-
-  it.skipIf(python === null)('passes on stdin, exit codes and colours', () => {
-    expect(run(command, ['plan', '-f', 'no such file.yaml']).code).toBe(3);
-    const list = '{"apiVersion":"config.kubernetes.io/v1","kind":"ResourceList","items":[]}';
-    expect(run(command, ['render', '--krm'], list)).toMatchObject({
-      code: 3,
-      stderr: expect.stringContaining('functionConfig'),
-    });
-    const coloured = run(command, ['plan', '-f', 'nope.yaml'], '', { FORCE_COLOR: '1' });
-    expect(coloured.stderr).toContain('\u001B[');
-  });
-
-  it.skipIf(python === null).each(['SIGTERM', 'SIGINT'] as const)('ends by %s', async (signal) => {
-    const child = spawn(command, ['serve', '--port', '0'], { cwd: home, env: { HOME: home } });
-    const ended = new Promise((resolve) => {
-      child.on('exit', (code, by) => resolve(by ?? code));
-    });
-    await new Promise((resolve) => {
-      child.stdout.once('data', resolve);
-      child.stderr.once('data', resolve);
-    });
-    child.kill(signal);
-    expect(await ended).toBe(0);
-  });
+  testCommand(place, () => command, python === null);
 
   it.skipIf(python === null)('starts node.exe with the words of the line on Windows', () => {
     const folder = join(home, `windows ${version}`);

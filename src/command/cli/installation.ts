@@ -4,7 +4,7 @@ import { VERSION } from '../../reconciler/model/version.ts';
 
 /** The way in which this command was installed, and the step that replaces it by another version. */
 export interface Installation {
-  /** A word or two: `npm`, `npx`, `pip`, `pipx`, `uv`, `uvx`, `container image`, `checkout`. */
+  /** A word or two: `npm`, `npx`, `pip`, `pipx`, `uv`, `uvx`, `container image`, `one file`, `checkout`. */
   readonly way: string;
   readonly folder: string;
   readonly upgrade: string;
@@ -12,6 +12,9 @@ export interface Installation {
 
 /** In the folder of the package: the way, written by what makes a package that is not npm's. */
 const MARK = 'installed-by';
+
+/** The way of the single executable, which `scripts/one-file.mjs` builds. */
+const ONE_FILE = 'one file';
 
 const UPGRADES: Readonly<Record<string, string>> = {
   npm: 'npm install setpoint@VERSION (with --global, if it was installed so)',
@@ -21,16 +24,23 @@ const UPGRADES: Readonly<Record<string, string>> = {
   uv: 'uv tool upgrade setpoint',
   uvx: 'uvx setpoint@latest',
   'container image': 'pull the image of the other version, by its digest',
+  [ONE_FILE]: 'replace the file by that of the other version, after a look at its hash',
   checkout: 'git pull && npm ci && npm run build',
 };
 
 /** Finds out how the command whose files are in `folder`, or below its package, was installed. Reads at most one small file. */
 export function findInstallation(folder: string): Installation {
+  if (process.getBuiltinModule('node:sea').isSea())
+    return describe(ONE_FILE, dirname(process.execPath));
   const root = findPackage(folder);
   const mark = join(root, MARK);
   const marked = existsSync(mark) ? readFileSync(mark, 'utf8').trim() : null;
   const way = marked === 'pip' ? findPythonTool(root) : (marked ?? findNodeTool(root));
-  return { way, folder: root, upgrade: UPGRADES[way] ?? 'see docs/install.md' };
+  return describe(way, root);
+}
+
+function describe(way: string, folder: string): Installation {
+  return { way, folder, upgrade: UPGRADES[way] ?? 'see docs/install.md' };
 }
 
 /** The text of `setpoint version`: its first line is that of `setpoint --version`. */

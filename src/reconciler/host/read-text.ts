@@ -129,8 +129,10 @@ export function pathExists(path: string): boolean {
   return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
 }
 
-/** A file of setpoint's own package. */
+/** Reads a file of setpoint's own package: from its folder, or from the single executable that contains it. */
 export function readPackageFile(path: string): string {
+  const { isSea, getAsset } = process.getBuiltinModule('node:sea');
+  if (isSea()) return getAsset(path, 'utf8');
   let folder = import.meta.dirname;
   while (dirname(folder) !== folder && !pathExists(join(folder, 'package.json')))
     folder = dirname(folder);

@@ -1,4 +1,4 @@
-import { dirname } from 'node:path';
+import { parse } from 'node:path';
 
 export type ProgramAnswer =
   | { readonly kind: 'done'; readonly output: Buffer }
@@ -28,9 +28,9 @@ export async function runProgram(
   const { spawn } = await import('node:child_process');
   if (signal?.aborted === true) return { kind: 'stopped' };
   const group = process.platform !== 'win32';
-  // Some systems search the current folder for programs first: it must not be the checkout.
+  // Some systems search the current folder for programs first: it must not be the checkout, where a single executable may lie as well.
   const child = spawn(program, args, {
-    cwd: dirname(process.execPath),
+    cwd: parse(process.execPath).root,
     env: variables,
     stdio: ['pipe', 'pipe', 'pipe'],
     windowsHide: true,
