@@ -58,6 +58,10 @@ const GROUPS = [
         'SETPOINT_STATE_KEY',
         'The key of the [fingerprints](../secrets.md#fingerprints) of written secrets. Without it none are kept.',
       ],
+      [
+        'SETPOINT_APPROVAL_KEY',
+        'The key that [approvals](../guides/agents.md#approve-a-write) are signed with: approve, mcp --allow-apply.',
+      ],
       ['SESSION_API_KEY', 'serve: the key that the embedded service requires, as --api-key.'],
       [
         'SETPOINT_WATCH_TOKEN',

@@ -63,6 +63,10 @@ const NOT_RUN: readonly (readonly [RegExp, string])[] = [
     'needs kustomize; test/workflows/render-manifests.test.ts runs the generator as kustomize does',
   ],
   [/^setpoint pull --server /, 'needs a service; test/e2e/pull/pull-kubernetes.test.ts runs it'],
+  [
+    /^setpoint (approve|mcp)\b|^export SETPOINT_APPROVAL_KEY/,
+    'needs a terminal or a client; test/e2e/mcp/mcp.test.ts runs both',
+  ],
   [/^gh /, 'needs GitHub; test/workflows runs the workflows'],
 ];
 

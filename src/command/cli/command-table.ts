@@ -196,6 +196,29 @@ export const COMMANDS = {
       9: 'timed out',
     },
   },
+  approve: {
+    argument: { form: '<plan.json>', completion: 'files' },
+    summary:
+      'Show a saved plan, and approve it for one apply by an agent: asks on a terminal, prints the name of the approval',
+    example: 'setpoint approve change-model.plan.json --until 2h',
+    flags: ['--until', '--data', '--no-color', '--verbose'],
+    takes: { '--data': 'folder' },
+    about: {
+      '--until': 'when the approval expires: 30m, 2h, or a time (default: 1h, at most 7d)',
+      '--data': 'folder of approvals and of the journal (default: .setpoint/watch)',
+      '--verbose': IN_FULL,
+    },
+    exits: { 0: 'approved', 1: 'declined', 3: 'usage or saved plan not valid' },
+  },
+  mcp: {
+    summary:
+      'Serve agents over stdin and stdout by the Model Context Protocol: they read, plan and edit the file; a write needs an approved plan',
+    example: 'setpoint mcp -f settings.yaml --allow-apply',
+    flags: ['--file', '--timeout', '--data', '--allow-apply'],
+    takes: { '--data': 'folder' },
+    about: { '--data': 'folder of approvals and of the journal (default: .setpoint/watch)' },
+    exits: { 0: 'the client is gone', 3: 'usage not valid', 130: 'interrupted' },
+  },
   ...KUBERNETES_COMMANDS,
   ...WATCH_COMMANDS,
   serve: {

@@ -160,6 +160,10 @@ export const FLAGS = {
     value: 'name',
     about: 'the Secret that has the values of all references that the file does not place',
   },
+  '--allow-apply': {
+    about:
+      'also offer the tool apply, which applies a plan that a person approved with setpoint approve',
+  },
   '--crd': {
     about:
       'also print the definitions of SettingsTarget, SettingsPolicy and SettingsApproval, first',

@@ -72,6 +72,7 @@ export function parseOperationOptions(
     parallel: flags.parallel === undefined ? undefined : wholeNumber('--parallel', flags.parallel),
     maxFileSize: flags.maxFileSize === undefined ? undefined : parseByteSize(flags.maxFileSize),
     signal: io.signal,
+    ...(io.author === undefined ? {} : { checkout: { from: io.author, root: '.' } }),
   };
 }
 

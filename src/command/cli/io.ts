@@ -11,6 +11,8 @@ export interface Io {
   readonly command?: string;
   /** The settings, if `-f -` has them read from stdin. */
   readonly settings?: string;
+  /** The possible author of the settings files, if it is not the user who runs the command: keys then go only where a list permits it. */
+  readonly author?: 'agent';
   readonly env: Variables;
   /** Opened when it is asked for, which loads Node's streams: most commands read nothing from it. */
   readonly stdin: () => Readable & { readonly isTTY?: boolean };

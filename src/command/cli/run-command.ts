@@ -121,6 +121,8 @@ const RUN: { readonly [Name in CommandName]: () => Promise<RunCommand<Name>> } =
   history: async () => (await import('./commands/history.ts')).historyCommand,
   suspend: async () => (await import('./commands/suspend.ts')).suspendCommand,
   resume: async () => (await import('./commands/suspend.ts')).resumeCommand,
+  approve: async () => (await import('./commands/approve.ts')).approveCommand,
+  mcp: async () => (await import('./commands/mcp.ts')).mcpCommand,
   serve: async () => (await import('./commands/serve.ts')).serveCommand,
   schema: async () => (await import('./commands/schema.ts')).schemaCommand,
   completion: async () => (await import('./commands/completion.ts')).completionCommand,

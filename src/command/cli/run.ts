@@ -27,6 +27,11 @@ export async function run(argv: readonly string[], io: Io): Promise<number> {
     await writeText(io.stdout, text);
     return argv.length === 0 ? USAGE : 0;
   }
+  if (argv.join(' ') === 'help -o json') {
+    const { helpDocument } = await import('./help-document.ts');
+    await writeText(io.stdout, `${JSON.stringify(helpDocument(), null, 2)}\n`);
+    return 0;
+  }
   // A shell waits for this at each Tab: the commands are not loaded for it.
   if (argv[0] === 'completion' && argv[1] === '--complete') {
     const { complete } = await import('./completion/complete.ts');

@@ -25,7 +25,10 @@ export interface TravelPolicy extends SecretPolicy {
   readonly bindings: readonly Binding[];
   /** If both lists must be set: in a pipeline, and if a branch is followed. */
   readonly required: Requirement | null;
-  /** Loopback needs no list. It does where the address is that of a pod, whose own page and neighbours answer there. */
+  /**
+   * Loopback needs no list. It does in a pod, whose own page and neighbours answer there, and for an agent, which can start a program that
+   * answers there.
+   */
   readonly isLoopbackFree: boolean;
   /** Certificates are not checked in this process. */
   readonly unverifiedTls: boolean;
@@ -59,12 +62,20 @@ const CLUSTER: Requirement = {
   instead: ' or a SettingsPolicy',
 };
 
-/** `from` is the possible author of the files by then: a user who can push to a branch, or create an object in a cluster. */
-export function createTravelPolicy(env: Variables, from?: 'branch' | 'cluster'): TravelPolicy {
+const AGENT: Requirement = {
+  why: 'Since an agent can edit the settings',
+  set: 'Set it where setpoint mcp is started:',
+};
+
+/** `from` is the possible author of the files by then: a user who can push to a branch or create an object in a cluster, or an agent. */
+export function createTravelPolicy(
+  env: Variables,
+  from?: 'branch' | 'cluster' | 'agent',
+): TravelPolicy {
   const entries = parseEnvironmentList(env['SETPOINT_ALLOWED_ORIGINS']);
   const variables = parseEnvironmentList(env['SETPOINT_ALLOWED_VARIABLES']);
   const files = (env['CI'] ?? '') === '' ? null : PIPELINE;
-  const required = { files, branch: files ?? BRANCH, cluster: CLUSTER };
+  const required = { files, branch: files ?? BRANCH, cluster: CLUSTER, agent: AGENT };
   return {
     origins: entries === null ? [] : [{ name: 'SETPOINT_ALLOWED_ORIGINS', entries }],
     variables: variables === null ? null : variables.map(parseVariableName),
@@ -75,7 +86,7 @@ export function createTravelPolicy(env: Variables, from?: 'branch' | 'cluster'):
         ? [`${REQUESTED}/**`]
         : parseEnvironmentList(env['SETPOINT_ALLOWED_SECRETS']),
     required: required[from ?? 'files'],
-    isLoopbackFree: from !== 'cluster',
+    isLoopbackFree: from !== 'cluster' && from !== 'agent',
     unverifiedTls: env['NODE_TLS_REJECT_UNAUTHORIZED'] === '0',
   };
 }
@@ -197,9 +208,7 @@ function bindingProblem(
 }
 
 function isLocal({ url }: ServerSettings, { isLoopbackFree }: TravelPolicy): boolean {
-  return (
-    isLoopbackFree && (url.startsWith('embedded:') || isLoopbackHost(parseUrlCached(url).hostname))
-  );
+  return isEmbedded(url) || (isLoopbackFree && isLoopbackHost(parseUrlCached(url).hostname));
 }
 
 function findUnlistedReference(

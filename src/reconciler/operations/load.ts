@@ -232,7 +232,8 @@ function readSettingsFile(path: string, options: Options): string | Unreadable {
 /** Reports whether a branch may have replaced a file with a link to a file of the machine, whose keys would be shown. */
 function leadsOutside(path: string, { env, checkout }: Options): boolean {
   const root = resolve(checkout?.root ?? '.');
-  const isOfBranch = (env['CI'] ?? '') !== '' || checkout?.from === 'branch';
+  const isOfBranch =
+    (env['CI'] ?? '') !== '' || (checkout !== undefined && checkout.from !== 'cluster');
   return (
     isOfBranch &&
     isPathUnder(resolve(path), root) &&

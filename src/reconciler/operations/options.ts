@@ -100,9 +100,10 @@ export interface Options {
  */
 export interface Checkout {
   /** The possible authors. */
-  readonly from: 'branch' | 'cluster';
+  readonly from: 'branch' | 'cluster' | 'agent';
   readonly root: string;
-  readonly state: string;
+  /** Default: beside the files. */
+  readonly state?: string;
 }
 
 /** The text of a settings file. */
