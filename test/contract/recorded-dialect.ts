@@ -68,7 +68,9 @@ export type RecordedFile =
   | 'agent-server'
   | 'collections-settings-v0'
   | 'collections-app-server'
-  | 'collections-agent-server';
+  | 'collections-agent-server'
+  | 'more-app-server'
+  | 'more-agent-server';
 
 export function recordedDialect(file: RecordedFile): RecordedDialect {
   const text = readFileSync(new URL(`${file}.json`, import.meta.url), 'utf8');

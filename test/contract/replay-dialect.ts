@@ -62,7 +62,7 @@ function themeOf(name: string): string {
 }
 
 function dialectOf(file: RecordedFile): EmulatorDialect {
-  const dialect = file.replace('collections-', '');
+  const dialect = file.replace(/^(collections|more)-/, '');
   if (!isEmulatorDialect(dialect)) throw new Error(`no dialect: ${dialect}`);
   return dialect;
 }
@@ -229,6 +229,20 @@ const FROM_ANSWERS: Readonly<Record<string, (answers: readonly Resource[]) => un
     llm: answers.at(-1)?.agent_settings.llm,
   }),
   'profile of the last answer': (answers) => answers.at(-1)?.profile,
+  'profile of the last answer, system_message_suffix: be brief': briefProfile,
+  'profile of the last answer (none: llm_profile_ref one), system_message_suffix: be brief':
+    briefProfile,
+  '{agent_settings_diff: {mcp_config: agent_settings.mcp_config}} of the last answer': (
+    answers,
+  ) => ({
+    agent_settings_diff: { mcp_config: answers.at(-1)?.agent_settings.mcp_config },
+  }),
+  '{agent_settings_diff: {mcp_config: {o: null, p: agent_settings.mcp_config.o}}} of the last answer':
+    (answers) => ({
+      agent_settings_diff: {
+        mcp_config: { o: null, p: answers.at(-1)?.agent_settings.mcp_config['o'] },
+      },
+    }),
   '{agent_settings_diff: {mcp_config: {http1: agent_settings.mcp_config.http1}}} of the last answer':
     (answers) => ({
       agent_settings_diff: {
@@ -236,6 +250,11 @@ const FROM_ANSWERS: Readonly<Record<string, (answers: readonly Resource[]) => un
       },
     }),
 };
+
+function briefProfile(answers: readonly Resource[]): unknown {
+  const profile = answers.at(-1)?.profile ?? { llm_profile_ref: 'one' };
+  return { ...profile, system_message_suffix: 'be brief' };
+}
 
 interface Resource {
   readonly agent_settings: {

@@ -86,7 +86,7 @@ export function readAgentProfile(
 ): LoadResult {
   const sent = migrateProfile(body);
   if (sent === undefined) return { refused: detail(422, 'Invalid agent profile') };
-  const verdict = fitAgentProfile(kind, { ...sent, name });
+  const verdict = fitAgentProfile(kind, { ...withoutNullParams(sent), name });
   if (verdict.kind === 'good' && isJsonObject(verdict.value)) return { thing: verdict.value };
   if (verdict.kind !== 'bad') return { refused: detail(422, 'Invalid agent profile') };
   return {
@@ -136,8 +136,36 @@ function fitAgentProfile(kind: AgentServerKind, sent: JsonObject): Verdict {
       bad('extra_forbidden', [...at, name], 'Extra inputs are not permitted', one),
     );
   const fitted = fit(reading, node, known, at);
-  const whole = mergeVerdicts([id, fitted, ...extras]);
+  const whole = mergeVerdicts([id, fitted, ...extras, ...checkTools(sent, at)]);
   return whole.kind === 'good' ? tidyProfile(fitted) : whole;
+}
+
+/** The tools of every agent, which take no parameters. */
+const BUILT_IN = ['finish', 'think'];
+
+/** Source: contract "agent profiles: a built-in tool with params", "agent profiles: a tool with an empty name". */
+function checkTools(sent: JsonObject, at: Location): Verdict[] {
+  const tools = readOwnMember(sent, 'tools') ?? null;
+  if (!isJsonList(tools)) return [];
+  return tools.flatMap((tool, index): Verdict[] => {
+    if (!isJsonObject(tool)) return [];
+    const name = readOwnMember(tool, 'name');
+    if (name === '')
+      return [
+        refuseValue('Tool name cannot be empty', [...at, 'tools', BigInt(index), 'name'], name),
+      ];
+    if (typeof name !== 'string' || !BUILT_IN.includes(name) || !hasParameters(tool)) return [];
+    return [refuseValue(`Tool '${name}' does not accept parameters`, [...at, 'tools'], tools)];
+  });
+}
+
+/** A tool without parameters may say so by null. */
+function withoutNullParams(sent: JsonObject): JsonObject {
+  const tools = readOwnMember(sent, 'tools') ?? null;
+  if (!isJsonList(tools)) return sent;
+  const isNull = (tool: Json): tool is JsonObject =>
+    isJsonObject(tool) && readOwnMember(tool, 'params') === null;
+  return { ...sent, tools: tools.map((tool) => (isNull(tool) ? { ...tool, params: {} } : tool)) };
 }
 
 /** A key of a critic is not stored, nor the same tool twice. */

@@ -27,10 +27,13 @@ export function mcpEntryRequests(kind: AgentServerKind): Readonly<Record<string,
         return answerSettingsChange(kind, held, 201, createEntryDiff(sent, body), now);
       },
     },
-    // Merged into the entry; its own faults are reported, and not those of the whole.
+    // Merged into the entry; its own faults are reported, and not those of the whole. Null removes, and inside auth says nothing.
     PATCH: {
       takes: (body) =>
-        returnBodyIfValid(body, fitEntry(kind, isJsonObject(body) ? omitNullMembers(body) : body)),
+        returnBodyIfValid(
+          isJsonObject(body) ? withoutBlankAuth(body) : body,
+          fitEntry(kind, isJsonObject(body) ? omitNulls(body) : body),
+        ),
       crashes: () => invalid,
       does: (held, { sent, body, now }) => {
         if (findMcpEntry(held, sent) === undefined) return answerNoServer(sent);
@@ -74,11 +77,28 @@ function answerNoServer(key: string): Answer {
   return detail(404, `MCP server '${key}' was not found`);
 }
 
-function omitNullMembers(value: JsonObject): JsonObject {
+/** An entry without its nulls, except those inside auth. */
+function omitNulls(value: JsonObject): JsonObject {
   return Object.fromEntries(
     Object.entries(value)
       .filter(([, one]) => one !== null)
-      .map(([name, one]) => [name, isJsonObject(one) ? omitNullMembers(one) : one]),
+      .map(([name, one]) => [name, name !== 'auth' && isJsonObject(one) ? omitNulls(one) : one]),
+  );
+}
+
+/** Source: contract "mcp auth: bearer value null, by PATCH of the server". */
+function withoutBlankAuth(entry: JsonObject): JsonObject {
+  const auth = readOwnMember(entry, 'auth');
+  return auth !== undefined && isJsonObject(auth)
+    ? { ...entry, auth: withoutBlankMembers(auth) }
+    : entry;
+}
+
+function withoutBlankMembers(value: JsonObject): JsonObject {
+  return Object.fromEntries(
+    Object.entries(value)
+      .filter(([, one]) => one !== null && one !== '')
+      .map(([name, one]) => [name, isJsonObject(one) ? withoutBlankMembers(one) : one]),
   );
 }
 

@@ -145,8 +145,9 @@ export function createNamedRoutes(kind: AgentServerKind, of: NamedCollection): R
   ];
 }
 
+/** Each is a file, and files are listed in the order of their names. Source: contract "profiles: names". */
 function compareByName([one]: readonly [string, Json], [other]: readonly [string, Json]): number {
-  return one < other ? -1 : 1;
+  return `${one}.json` < `${other}.json` ? -1 : 1;
 }
 
 /** A thing, or why it cannot be read. Source: contract "profiles: an unreadable file". */

@@ -16,7 +16,7 @@ export interface Diffs {
   readonly conversation?: JsonObject;
   readonly misc?: JsonObject;
   readonly pointers: JsonObject;
-  /** The llm of an LLM profile, which replaces that of the settings. */
+  /** The llm of an LLM profile: its values replace those of the settings, and its maps are merged into theirs. */
   readonly llm?: JsonObject;
 }
 
@@ -50,7 +50,19 @@ export function patchRecord(
     return { ...after, active_meta_profile: null };
   if (router !== undefined) after['agent_settings'] = setRoutingProfile(settings, router);
   if (llm === undefined) return after;
-  return { ...after, agent_settings: { ...readObjectMember(after, 'agent_settings'), llm } };
+  const agentAfter = readObjectMember(after, 'agent_settings');
+  const merged = mergeMaps(readObjectMember(agentAfter, 'llm'), llm);
+  return { ...after, agent_settings: { ...agentAfter, llm: merged } };
+}
+
+/** Merges maps at any depth; any other value, null too, replaces. Source: contract "two profiles with maps activated in turn by PATCH: the maps pile up". */
+function mergeMaps(before: JsonObject, over: JsonObject): JsonObject {
+  const merged = Object.entries(over).map(([name, value]) => {
+    const was = readOwnMember(before, name);
+    const isMap = was !== undefined && isJsonObject(was) && isJsonObject(value);
+    return [name, isMap ? mergeMaps(was, value) : value] as const;
+  });
+  return { ...before, ...Object.fromEntries(merged) };
 }
 
 /** The other name of the kind `openhands`; to write it counts as a change of the kind. */

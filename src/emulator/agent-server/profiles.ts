@@ -105,7 +105,10 @@ function checkProfileBody(kind: AgentServerKind, body: Json, at: Location): Verd
 
 function checkProfileLlm(kind: AgentServerKind, llm: Json): Verdict {
   const isModel = isJsonObject(llm) && typeof readOwnMember(llm, 'model') === 'string';
-  return isModel && isContextSmall(llm) ? crash : fitProfile(createRecordReading(kind), llm);
+  if (isModel && isContextSmall(llm)) return crash;
+  // A key that only looks encrypted is stored as it was sent, other than in the settings.
+  const openToken = (text: string): string => kind.vault.open(text) ?? text;
+  return fitProfile({ ...createRecordReading(kind), openToken }, llm);
 }
 
 /** The llm that a profile stands for, with what its connection brings. */

@@ -63,6 +63,7 @@ const PROVIDERS: readonly (readonly [string, string])[] = [
   ['anthropic/', 'https://api.anthropic.com'],
   ['claude-', 'https://api.anthropic.com'],
   ['openai/', 'https://api.openai.com'],
+  ['litellm_proxy/', 'https://api.openai.com/v1'],
   ['gpt-', 'https://api.openai.com'],
   ['openhands/', 'https://llm-proxy.app.all-hands.dev'],
   ['mistral/', 'https://api.mistral.ai/v1'],

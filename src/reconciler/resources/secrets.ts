@@ -9,6 +9,7 @@ import {
   type Value,
   type ValueRecord,
 } from '../model/value.ts';
+import { readNextPageId } from '../service/v1/list.ts';
 import { collection } from './collections/collection.ts';
 import {
   ABSENT,
@@ -209,11 +210,8 @@ function readDescription(members: DesiredItem['members']): Value | undefined {
 function readSecretPage(json: Value, key: string): ItemPage | null {
   const list = isRecord(json) ? json[key] : undefined;
   if (!isRecord(json) || !isList(list)) return null;
-  const next = json['next_page_id'];
-  return {
-    items: list.map(asListed),
-    next: typeof next === 'string' && next !== '' ? next : null,
-  };
+  const next = readNextPageId(json);
+  return next === undefined ? null : { items: list.map(asListed), next };
 }
 
 function asListed(item: Value): ListedItem | null {

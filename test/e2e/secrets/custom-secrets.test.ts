@@ -241,3 +241,38 @@ describe('settings-v0 has no request that replaces a value', () => {
     },
   );
 });
+
+/** The list of an app server in two pages, the second under an id. */
+function inTwoPages(id: unknown): void {
+  const item = (name: string) => ({ name, description: '' });
+  front.changed = ({ path }, reply) => {
+    const [, query] = /^\/api\/v1\/secrets\/search(.*)$/.exec(path) ?? [];
+    if (query === undefined) return reply;
+    const isSecond = query.includes(`page_id=${encodeURIComponent(String(id))}`);
+    const body = isSecond
+      ? { items: [item('LAST')], next_page_id: null }
+      : { items: [item('FIRST')], next_page_id: id };
+    return { ...reply, body };
+  };
+}
+
+describe('the id of a next page', () => {
+  itEach(['2', 2, 'a b&c', 1e21], (id) => id === 2)('%j is asked for', async (id) => {
+    await service('app-server');
+    inTwoPages(id);
+    const { environments } = await plan(asked('{ LAST: null }'));
+    expect(environments[0]?.changes).toMatchObject([
+      { action: 'remove', path: ['secrets', 'LAST'] },
+    ]);
+  });
+
+  itEach([true, {}, ['2'], 'x'.repeat(2000)], (id) => id === true)(
+    '%j is an error, and no shorter list',
+    async (id) => {
+      await service('app-server');
+      inTwoPages(id);
+      const { environments } = await plan(asked('{ LAST: null }'));
+      expect(environments[0]?.error).toMatchObject({ code: 'bad-response' });
+    },
+  );
+});

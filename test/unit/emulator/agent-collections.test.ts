@@ -30,6 +30,18 @@ async function started(data?: string) {
 }
 
 describe('the store file', () => {
+  it('keeps the key of a profile that begins as an encrypted one does', async () => {
+    const data = join(await folderForTest(), 'store.json');
+    const key = 'gAAAA-only-looks-encrypted';
+    const first = await started(data);
+    const llm = { model: 'openai/gpt-5', api_key: key };
+    await ask(first.url, 'POST /api/profiles/a', { llm, include_secrets: true });
+    await first.close();
+    const { url } = await started(data);
+    const { body } = await ask(url, 'GET /api/profiles/a');
+    expect(body).toMatchObject({ api_key_set: true, config: { api_key: key } });
+  });
+
   it('keeps keys of profiles and of connections over a restart, and holds none in clear', async () => {
     const data = join(await folderForTest(), 'store.json');
     const first = await started(data);

@@ -82,18 +82,23 @@ export interface Page {
 export function readV1Page(place: string, json: Value): Page {
   const items = isRecord(json) ? json['items'] : undefined;
   if (!isRecord(json) || !isList(items)) throw unlike(place, 'with a value that is not a list');
-  const next = json['next_page_id'] ?? null;
-  if (next === null || next === '') return { items, next: null };
-  const text = next instanceof WireNumber ? next.token : next;
-  if (typeof text !== 'string' && typeof text !== 'number')
-    throw unlike(place, 'with a next page that is not text');
-  const id = String(text);
-  if (id.length > LONGEST_PAGE_ID || !isWhole(id))
+  const next = readNextPageId(json);
+  if (next === undefined)
     throw unlike(
       place,
       `with a next page that is not text of at most ${LONGEST_PAGE_ID} characters`,
     );
-  return { items, next: id };
+  return { items, next };
+}
+
+/** Returns the id of the next page, null after the last one; undefined if it is neither text nor a number, or no page can have it. */
+export function readNextPageId(page: ValueRecord): string | null | undefined {
+  const next = page['next_page_id'] ?? null;
+  if (next === null || next === '') return null;
+  const text = next instanceof WireNumber ? next.token : next;
+  if (typeof text !== 'string' && typeof text !== 'number') return undefined;
+  const id = String(text);
+  return id.length > LONGEST_PAGE_ID || !isWhole(id) ? undefined : id;
 }
 
 function unlike(place: string, words: string): ServiceError {
