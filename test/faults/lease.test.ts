@@ -6,7 +6,7 @@ import { leaseLocks } from '../../src/controller/watch/locks/lease-locks.ts';
 import { isLockRefused, type Lock, type Locks } from '../../src/controller/watch/locks/locks.ts';
 import { clusterOf, leaseServer, podVariables, type LeaseFault } from '../fixture/lease-server.ts';
 import { testTime } from '../fixture/lock-time.ts';
-import { itEach } from '../fixture/long.ts';
+import { LONG, itEach } from '../fixture/long.ts';
 
 async function world() {
   const server = await leaseServer();
@@ -230,7 +230,7 @@ it('takes locks that nobody has had over a few connections', async () => {
   await locks.close();
 });
 
-it('renews one Lease, whatever it holds, and paces its takes', async () => {
+it('renews one Lease, whatever it holds, and paces its takes', LONG, async () => {
   const { server, time, start } = await world();
   const { locks, process } = start();
   const began = process.clock.monotonic();

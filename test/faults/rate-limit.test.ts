@@ -63,7 +63,7 @@ describe('environments of one origin that limits requests', () => {
     },
   );
 
-  it('fewer are refused than if each environment waited for itself', async () => {
+  it('fewer are refused than if each environment waited for itself', LONG, async () => {
     const [time, own] = [jumpingTime(), jumpingTime()];
     const [shared, alone] = [
       await limitingServer(tokenBucket(10, 20), time.clock),

@@ -26,6 +26,7 @@ import {
   type KubeApiserver,
 } from '../fixture/kube-apiserver.ts';
 import { itHolds, propertyRuns } from '../fixture/property-runs.ts';
+import { itEach } from '../fixture/long.ts';
 
 const server = kubeApiserver();
 const ROOT = join(import.meta.dirname, '../..');
@@ -181,16 +182,19 @@ describe('a settings file as a SettingsTarget, and back', () => {
     );
   });
 
-  it.each(DIALECTS)('declares the same collections on %s', (dialect) => {
-    fc.assert(
-      fc.property(blocksOf(dialect, true), (blocks) => {
-        const file = fitted(dialect, { blocks, others: [] });
-        const text = textOf(file, 'https://agents.example.com', {});
-        expect(there(text, { ...ENV, KEY: 'a-key' })).not.toBe('refused');
-      }),
-      { numRuns: 60 },
-    );
-  });
+  itEach(DIALECTS, (one) => one === 'agent-server')(
+    'declares the same collections on %s',
+    (dialect) => {
+      fc.assert(
+        fc.property(blocksOf(dialect, true), (blocks) => {
+          const file = fitted(dialect, { blocks, others: [] });
+          const text = textOf(file, 'https://agents.example.com', {});
+          expect(there(text, { ...ENV, KEY: 'a-key' })).not.toBe('refused');
+        }),
+        { numRuns: 60 },
+      );
+    },
+  );
 
   itHolds('declares the same, whatever the schema allows', 600, (numRuns) => {
     const ends = { same: 0, refused: 0, invalid: 0 };

@@ -230,7 +230,7 @@ describe.runIf(process.platform === 'linux')('the matrix on GitHub (on Linux)', 
     });
   });
 
-  it('reports every environment once, whatever the shards found', async () => {
+  it('reports every environment once, whatever the shards found', LONG, async () => {
     writeFileSync(
       join(folder.path, 'settings.yaml'),
       readFileSync(join(folder.path, 'fleet.yaml'), 'utf8'),

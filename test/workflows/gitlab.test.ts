@@ -79,7 +79,7 @@ describe.runIf(process.platform === 'linux')('the pipeline of a fleet on GitLab 
   const fleetText = readText('examples/gitlab-ci/fleet.gitlab-ci.yml');
   const jobs = parse(fleetText) as typeof pipeline & { readonly default: unknown };
 
-  it('has a job for each shard, and one for the report', () => {
+  it('has a job for each shard, and one for the report', LONG, () => {
     const listed = jobsOf(fleetText, 'schedule');
     const shards = [1, 2, 3, 4].map((index) => `drift: [${index}/4]`);
     expect([listed.status, listed.jobs]).toEqual([0, [...shards, 'report']]);

@@ -18,7 +18,7 @@ import {
   type World,
   type WorldOptions,
 } from '../../fixture/watch-world.ts';
-import { describeEach, itEach } from '../../fixture/long.ts';
+import { LONG, describeEach, itEach } from '../../fixture/long.ts';
 
 const ENV = { SETPOINT_API_KEY: 'a-session-key', LLM: 'sk-of-the-test', MCP: 'key-of-the-test' };
 
@@ -143,38 +143,45 @@ describeEach(SPELLINGS, (_, index) => index === SPELLINGS.length - 1)(
       await declared.stop();
     });
 
-    it('do not hide who changed what: each path is judged by what it was when it was last equal', async () => {
-      const url = await service(dialect);
-      await applied(settings(url, spelling));
-      const folder = watchFolder();
-      settingsFile(folder, settings(url, spelling));
-      const watch = watching(folder);
-      await watch.pass(2 * MINUTE);
-      // A committed edit is no drift.
-      settingsFile(folder, settings(url, spelling, { language: 'fr' }));
-      await watch.pass(2 * MINUTE);
-      expect([watch.state().status, classes(watch)]).toEqual(['pending', { language: 'pending' }]);
-      // Nor is it if somebody changes something else meanwhile, which is.
-      await applied(settings(url, spelling, { iterations: 70 }));
-      await watch.pass(2 * MINUTE);
-      expect(watch.state().status).toBe('drift');
-      expect(classes(watch)).toEqual({ language: 'pending', max_iterations: 'drift' });
-      await watch.stop();
-      const again = watching(folder, { clock: watch.clock });
-      await again.pass(2 * MINUTE);
-      expect(classes(again)).toEqual({ language: 'pending', max_iterations: 'drift' });
-      // The edit is applied without the rest: it is agreed on although the environment has not been in sync.
-      await applied(settings(url, spelling, { language: 'fr', iterations: 70 }));
-      await again.pass(2 * MINUTE);
-      expect(classes(again)).toEqual({ max_iterations: 'drift' });
-      await applied(settings(url, spelling, { language: 'de', iterations: 70 }));
-      await again.pass(2 * MINUTE);
-      expect(classes(again)).toEqual({ language: 'drift', max_iterations: 'drift' });
-      settingsFile(folder, settings(url, spelling, { language: 'it', iterations: 70 }));
-      await again.pass(2 * MINUTE);
-      expect(classes(again)).toEqual({ language: 'conflict' });
-      await again.stop();
-    });
+    it(
+      'do not hide who changed what: each path is judged by what it was when it was last equal',
+      LONG,
+      async () => {
+        const url = await service(dialect);
+        await applied(settings(url, spelling));
+        const folder = watchFolder();
+        settingsFile(folder, settings(url, spelling));
+        const watch = watching(folder);
+        await watch.pass(2 * MINUTE);
+        // A committed edit is no drift.
+        settingsFile(folder, settings(url, spelling, { language: 'fr' }));
+        await watch.pass(2 * MINUTE);
+        expect([watch.state().status, classes(watch)]).toEqual([
+          'pending',
+          { language: 'pending' },
+        ]);
+        // Nor is it if somebody changes something else meanwhile, which is.
+        await applied(settings(url, spelling, { iterations: 70 }));
+        await watch.pass(2 * MINUTE);
+        expect(watch.state().status).toBe('drift');
+        expect(classes(watch)).toEqual({ language: 'pending', max_iterations: 'drift' });
+        await watch.stop();
+        const again = watching(folder, { clock: watch.clock });
+        await again.pass(2 * MINUTE);
+        expect(classes(again)).toEqual({ language: 'pending', max_iterations: 'drift' });
+        // The edit is applied without the rest: it is agreed on although the environment has not been in sync.
+        await applied(settings(url, spelling, { language: 'fr', iterations: 70 }));
+        await again.pass(2 * MINUTE);
+        expect(classes(again)).toEqual({ max_iterations: 'drift' });
+        await applied(settings(url, spelling, { language: 'de', iterations: 70 }));
+        await again.pass(2 * MINUTE);
+        expect(classes(again)).toEqual({ language: 'drift', max_iterations: 'drift' });
+        settingsFile(folder, settings(url, spelling, { language: 'it', iterations: 70 }));
+        await again.pass(2 * MINUTE);
+        expect(classes(again)).toEqual({ language: 'conflict' });
+        await again.stop();
+      },
+    );
   },
 );
 

@@ -4,6 +4,7 @@ import { setpoint as builtCommand, folderWith, start } from '../../fixture/comma
 import { setpoint } from '../../fixture/command-here.ts';
 import { dedent } from '../../fixture/dedent.ts';
 import { startStore, type StoreServer } from '../../fixture/store-server.ts';
+import { LONG } from '../../fixture/long.ts';
 
 const ENV = { KEY: 'k-1' };
 
@@ -202,7 +203,7 @@ describe('--wait-ready', () => {
     expect(stores.one.requests.length).toBeLessThanOrEqual(3);
   });
 
-  it('waits in real time, too', async () => {
+  it('waits in real time, too', LONG, async () => {
     starting(stores.one, 2);
     const { code, stderr } = await builtCommand(
       ['plan', '-e', 'one', '--wait-ready', '30s'],

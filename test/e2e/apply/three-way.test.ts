@@ -6,6 +6,7 @@ import { setpoint } from '../../fixture/command-here.ts';
 import { folderWith } from '../../fixture/command.ts';
 import { startStore, type JsonRecord, type StoreServer } from '../../fixture/store-server.ts';
 import { propertyRuns } from '../../fixture/property-runs.ts';
+import { LONG } from '../../fixture/long.ts';
 
 let store: StoreServer;
 let folder: ReturnType<typeof folderWith>;
@@ -82,7 +83,7 @@ describe('with --base', () => {
     ]);
   });
 
-  it('random edits on both sides get the right class, field by field', async () => {
+  it('random edits on both sides get the right class, field by field', LONG, async () => {
     const names = ['language', 'agent', 'git_user_name', 'llm_model', 'email'];
     const texts = fc.constantFrom('a', 'b', 'c');
     const record = fc.record(Object.fromEntries(names.map((name) => [name, texts])));

@@ -8,6 +8,7 @@ import {
   store,
   type Admin,
 } from '../../fixture/cluster-world.ts';
+import { LONG } from '../../fixture/long.ts';
 
 const DAYS = ['Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat'] as const;
 
@@ -36,22 +37,26 @@ describe.each(SERVERS)('an approval, on an API server %s', (_, open) => {
     expect(await languageOf(one.service.url)).toBe('en');
   });
 
-  test('ends once somebody else has undone it as often as a path is healed', async () => {
-    const one = await world();
-    await store(one.service.url, { language: 'fr' });
-    await one.target('production', { settings: { language: 'en' } });
-    await one.start();
-    const { plan } = await one.until('production', (now) => now.plan !== undefined);
-    const approval = { planDigest: plan?.digest };
-    await one.admin.patch(one.pathOf('production'), { spec: { mode: 'Apply', approval } });
-    let undone = 0;
-    await until(async () => {
-      if ((await languageOf(one.service.url)) === 'en') {
-        undone += 1;
-        await store(one.service.url, { language: 'fr' });
-      }
-      return reasonOf(await one.status('production'), 'Stalled') === 'Stopped';
-    });
-    expect(undone).toBe(3);
-  }, 60_000);
+  test(
+    'ends once somebody else has undone it as often as a path is healed',
+    { ...LONG, timeout: 60_000 },
+    async () => {
+      const one = await world();
+      await store(one.service.url, { language: 'fr' });
+      await one.target('production', { settings: { language: 'en' } });
+      await one.start();
+      const { plan } = await one.until('production', (now) => now.plan !== undefined);
+      const approval = { planDigest: plan?.digest };
+      await one.admin.patch(one.pathOf('production'), { spec: { mode: 'Apply', approval } });
+      let undone = 0;
+      await until(async () => {
+        if ((await languageOf(one.service.url)) === 'en') {
+          undone += 1;
+          await store(one.service.url, { language: 'fr' });
+        }
+        return reasonOf(await one.status('production'), 'Stalled') === 'Stopped';
+      });
+      expect(undone).toBe(3);
+    },
+  );
 });

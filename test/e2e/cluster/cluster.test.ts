@@ -15,6 +15,7 @@ import {
   store,
   type Admin,
 } from '../../fixture/cluster-world.ts';
+import { LONG } from '../../fixture/long.ts';
 
 const MODEL = { path: 'settings.llm_api_key', secretKeyRef: { name: 'agents', key: 'model' } };
 
@@ -130,7 +131,7 @@ describe.each(SERVERS)('a controller of SettingsTargets, on an API server %s', (
     expect(one.said).toBe('');
   });
 
-  test('ends the watch of one that is being deleted, whoever keeps it', async () => {
+  test('ends the watch of one that is being deleted, whoever keeps it', LONG, async () => {
     const one = await world();
     const finalizers = ['example.com/keeps-it'];
     await one.target('production', { mode: 'Apply', settings: { language: 'en' } }, { finalizers });
@@ -215,25 +216,29 @@ describe.each(SERVERS)('a controller of SettingsTargets, on an API server %s', (
     expect(status.sync).toBe('Synced');
   });
 
-  test('answers whoever asks by one annotation, whatever the other one asked before', async () => {
-    const one = await world(1);
-    const ask = (name: string, value: string) =>
-      one.admin.patch(one.pathOf('production'), {
-        metadata: { annotations: { [`${name}/requestedAt`]: value } },
-      });
-    await one.target('production', { settings: { language: 'en' } });
-    await one.start();
-    for (const [name, value] of [
-      ['reconcile.fluxcd.io', 'one'],
-      ['setpoint.dev', 'two'],
-      ['reconcile.fluxcd.io', 'three'],
-    ] as const) {
-      await ask(name, value);
-      await one.until('production', (now) => now.lastHandledReconcileAt === value);
-    }
-  });
+  test(
+    'answers whoever asks by one annotation, whatever the other one asked before',
+    LONG,
+    async () => {
+      const one = await world(1);
+      const ask = (name: string, value: string) =>
+        one.admin.patch(one.pathOf('production'), {
+          metadata: { annotations: { [`${name}/requestedAt`]: value } },
+        });
+      await one.target('production', { settings: { language: 'en' } });
+      await one.start();
+      for (const [name, value] of [
+        ['reconcile.fluxcd.io', 'one'],
+        ['setpoint.dev', 'two'],
+        ['reconcile.fluxcd.io', 'three'],
+      ] as const) {
+        await ask(name, value);
+        await one.until('production', (now) => now.lastHandledReconcileAt === value);
+      }
+    },
+  );
 
-  test('reads a ConfigMap again for whoever asks for a look', async () => {
+  test('reads a ConfigMap again for whoever asks for a look', LONG, async () => {
     const one = await world(1);
     const path = `/api/v1/namespaces/${one.namespace}/configmaps/settings`;
     const text = (language: string) => ({
@@ -253,7 +258,7 @@ describe.each(SERVERS)('a controller of SettingsTargets, on an API server %s', (
     expect(status.plan?.items[0]?.after).toBe('de');
   });
 
-  test('answers whoever asks for a look while it has one', async () => {
+  test('answers whoever asks for a look while it has one', LONG, async () => {
     const one = await world(1);
     const held: ServerResponse[] = [];
     const server = createServer((_request, response) => held.push(response));

@@ -14,6 +14,7 @@ import { until } from '../../fixture/watch-command.ts';
 import { readRememberedStates } from '../../../src/controller/watch/data-folder.ts';
 import { Journal } from '../../../src/controller/watch/journal/journal.ts';
 import type { JournalEvent } from '../../../src/reconciler/model/watch.ts';
+import { LONG } from '../../fixture/long.ts';
 
 const SPEC = { settings: { language: 'en' } };
 const LEASES = (namespace: string): string =>
@@ -41,6 +42,7 @@ describe.each(SERVERS)(
   (_, open) => {
     it.skipIf(open === null)(
       'is removed when they are deleted, also while no controller runs, and none of another namespace',
+      LONG,
       async () => {
         const world = await clusterWorld(await (open as () => Promise<Admin>)(), 300);
         await store(world.service.url, { language: 'en' });

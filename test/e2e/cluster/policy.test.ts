@@ -13,6 +13,7 @@ import {
 } from '../../fixture/cluster-world.ts';
 import { kubeServer } from '../../fixture/kube-server.ts';
 import { until } from '../../fixture/watch-command.ts';
+import { LONG } from '../../fixture/long.ts';
 
 const POLICIES = '/apis/setpoint.dev/v1alpha1/settingspolicies';
 
@@ -59,7 +60,7 @@ describe.each(SERVERS)('a SettingsPolicy, on an API server %s', (_, open) => {
     await one.target('production', { server, settings: { language: 'en' } });
   };
 
-  test('keeps the keys of a namespace to the origins that it lists', async () => {
+  test('keeps the keys of a namespace to the origins that it lists', LONG, async () => {
     const one = await world();
     const path = await policyOf(one, { allowedOrigins: ['https://elsewhere.example.com'] });
     const service = await countingServer();
@@ -96,7 +97,7 @@ describe.each(SERVERS)('a SettingsPolicy, on an API server %s', (_, open) => {
     await one.until('production', (now) => reasonOf(now, 'Ready') === 'Unreachable');
   });
 
-  test('adds nothing to what the variable of the controller lists', async () => {
+  test('adds nothing to what the variable of the controller lists', LONG, async () => {
     const one = await world();
     await allowedBeyondLoopback(one);
     await one.start({ SETPOINT_ALLOWED_ORIGINS: 'https://other.example.com' });
@@ -209,7 +210,7 @@ describe('SettingsPolicies', () => {
     return { kube, one, controller, answer: (next: number) => (answer = next) };
   };
 
-  it('that are not defined allow all, until they are', async () => {
+  it('that are not defined allow all, until they are', LONG, async () => {
     const { kube, one, answer } = await start(404);
     await one.until('production', (now) => now.sync === 'Synced');
     expect(kube.requests).not.toContain('GET /api/v1/namespaces');
@@ -235,7 +236,7 @@ describe('SettingsPolicies', () => {
     await one.until('production', (now) => now.sync === 'Synced');
   });
 
-  it('hold as they were while they cannot be read', async () => {
+  it('hold as they were while they cannot be read', LONG, async () => {
     const { kube, one, answer } = await start(0);
     await one.until('production', (now) => now.sync === 'Synced');
     const path = await policyOf(one, { namespaceSelector: {}, modes: ['Observe'] });

@@ -6,6 +6,7 @@ import {
   SERVERS,
   type ClusterWorld,
 } from '../../fixture/cluster-world.ts';
+import { LONG } from '../../fixture/long.ts';
 
 const NEXT = 'sk-the-next-one-of-the-model-0123456789';
 const STATE = 'setpoint-controller-state';
@@ -37,7 +38,7 @@ describe.each(SERVERS)('a rotated Secret, with an API server %s', (_, open) => {
     return Buffer.from(secret.data?.key ?? '', 'base64').toString();
   };
 
-  test('is written once, also by another pod that has nothing of the first one', async () => {
+  test('is written once, also by another pod that has nothing of the first one', LONG, async () => {
     const one = await world();
     await makeState(one);
     await one.start({}, { stateSecret: STATE });
@@ -80,19 +81,23 @@ describe.each(SERVERS)('a rotated Secret, with an API server %s', (_, open) => {
     expect(reasonOf(status, 'Verified')).toBe('NotComparable');
   });
 
-  test('is compared as soon as the Secret of the key can be read, whose key no object has sent anywhere', async () => {
-    const one = await world();
-    await one.admin.remove(secretPath(one, STATE));
-    const { controller } = await one.start({}, { stateSecret: STATE });
-    await one.until('production', (now) => reasonOf(now, 'Ready') === 'SecretsNotCompared');
-    const problems = () => controller.conditions.list().map(({ message }) => message);
-    expect(problems().join()).toContain(`There is no Secret ${STATE}`);
-    await makeState(one);
-    await expect.poll(problems, { timeout: 20_000 }).toEqual([]);
-    const thief = [{ path: 'settings.llm_api_key', secretKeyRef: { name: STATE, key: 'key' } }];
-    await one.target('thief', { mode: 'Apply', settings: { language: 'en' }, valuesFrom: thief });
-    const status = await one.until('thief', (now) => reasonOf(now, 'Verified') !== null);
-    expect(JSON.stringify(status.conditions)).toContain('does not list the origin');
-    expect(JSON.stringify(status)).not.toContain(await keyOf(one));
-  });
+  test(
+    'is compared as soon as the Secret of the key can be read, whose key no object has sent anywhere',
+    LONG,
+    async () => {
+      const one = await world();
+      await one.admin.remove(secretPath(one, STATE));
+      const { controller } = await one.start({}, { stateSecret: STATE });
+      await one.until('production', (now) => reasonOf(now, 'Ready') === 'SecretsNotCompared');
+      const problems = () => controller.conditions.list().map(({ message }) => message);
+      expect(problems().join()).toContain(`There is no Secret ${STATE}`);
+      await makeState(one);
+      await expect.poll(problems, { timeout: 20_000 }).toEqual([]);
+      const thief = [{ path: 'settings.llm_api_key', secretKeyRef: { name: STATE, key: 'key' } }];
+      await one.target('thief', { mode: 'Apply', settings: { language: 'en' }, valuesFrom: thief });
+      const status = await one.until('thief', (now) => reasonOf(now, 'Verified') !== null);
+      expect(JSON.stringify(status.conditions)).toContain('does not list the origin');
+      expect(JSON.stringify(status)).not.toContain(await keyOf(one));
+    },
+  );
 });

@@ -5,7 +5,7 @@ import { clusterWorld, SERVERS, type Admin } from '../../fixture/cluster-world.t
 describe.each(SERVERS)('an object that follows one of its name, on an API server %s', (_, open) => {
   const test = it.skipIf(open === null);
 
-  test.each(['at once', 'later'])('is not in sync because that was, %s', async (when) => {
+  test.each(['later'])('is not in sync because that was, %s', async (when) => {
     const one = await clusterWorld(await (open as () => Promise<Admin>)());
     const path = one.pathOf('production');
     await one.target('production', { mode: 'Apply', settings: { language: 'en' } });

@@ -33,7 +33,7 @@ describe.each(SERVERS)('controllers of many objects, on an API server %s', (_, o
     return { world, names };
   };
 
-  test('a second one writes no status, and takes over when the first ends', async () => {
+  test('a second one writes no status, and takes over when the first ends', LONG, async () => {
     const { world, names } = await inSync(20);
     await world.start();
     for (const name of names)
@@ -64,7 +64,7 @@ describe.each(SERVERS)('controllers of many objects, on an API server %s', (_, o
     expect(await versionsOf(world, names)).toEqual(versions);
   });
 
-  test('writes times alone once a minute at most', async () => {
+  test('writes times alone once a minute at most', LONG, async () => {
     const { world, names } = await inSync(5, 100, { ...SPEC, interval: '10s' });
     const began = performance.now();
     const controller = await world.start();

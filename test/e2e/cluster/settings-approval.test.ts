@@ -8,6 +8,7 @@ import {
   type Admin,
   type ClusterWorld,
 } from '../../fixture/cluster-world.ts';
+import { LONG } from '../../fixture/long.ts';
 
 const GROUP = '/apis/setpoint.dev/v1alpha1';
 
@@ -98,7 +99,7 @@ describe.each(SERVERS)('a SettingsApproval, on an API server %s', (_, open) => {
     });
   });
 
-  test('approves no more once it has expired, or is deleted', async () => {
+  test('approves no more once it has expired, or is deleted', LONG, async () => {
     const one = await world();
     await one.target('production', target);
     await one.start();
@@ -117,15 +118,19 @@ describe.each(SERVERS)('a SettingsApproval, on an API server %s', (_, open) => {
     expect(await languageOf(one.service.url)).toBe('fr');
   });
 
-  test('adds nothing to what an object writes without approval, and nothing in mode Observe', async () => {
-    const one = await world();
-    await one.target('production', { mode: 'Observe', settings: { language: 'en' } });
-    await one.start();
-    const { plan } = await one.until('production', (now) => now.plan !== undefined);
-    await approve(one, 'mine', { planDigest: plan?.digest });
-    await untilReason(one, 'mine', 'NotNeeded');
-    expect(await languageOf(one.service.url)).toBe('fr');
-  });
+  test(
+    'adds nothing to what an object writes without approval, and nothing in mode Observe',
+    LONG,
+    async () => {
+      const one = await world();
+      await one.target('production', { mode: 'Observe', settings: { language: 'en' } });
+      await one.start();
+      const { plan } = await one.until('production', (now) => now.plan !== undefined);
+      await approve(one, 'mine', { planDigest: plan?.digest });
+      await untilReason(one, 'mine', 'NotNeeded');
+      expect(await languageOf(one.service.url)).toBe('fr');
+    },
+  );
 
   test('is required by a policy, which an approval in spec does not meet', async () => {
     const one = await world();

@@ -3,6 +3,7 @@ import { adminOf, clusterWorld, KEY, reasonOf } from '../../fixture/cluster-worl
 import { startFronted } from '../../fixture/before-service.ts';
 import { kubeServer } from '../../fixture/kube-server.ts';
 import { until } from '../../fixture/watch-command.ts';
+import { LONG } from '../../fixture/long.ts';
 
 const FROM = { configMapKeyRef: { name: 'settings', key: 'settings.yaml' } };
 
@@ -49,7 +50,7 @@ describe('what an object names and cannot be read', () => {
     expect(reasonOf(await one.status('from-a-map'), 'Ready')).toBe('Observed');
   });
 
-  it('leaves nothing to be in sync by, once it can be read again', async () => {
+  it('leaves nothing to be in sync by, once it can be read again', LONG, async () => {
     const { kube } = await world();
     const one = await clusterWorld(adminOf(kube), 1);
     const path = '/api/v1/namespaces/agents/configmaps/settings';
@@ -101,32 +102,47 @@ describe('what an object names and cannot be read', () => {
     expect(JSON.stringify(status)).not.toContain(KEY);
   });
 
-  it('is a Secret of an API server that does not answer: it is tried again soon', async () => {
-    const { kube, one } = await world();
-    kube.fault = (_, path) => (path.includes('/secrets/') ? 503 : null);
-    await one.target('production', { mode: 'Apply', interval: '1h', settings: { language: 'en' } });
-    await one.start();
-    const status = await one.until('production', (now) => reasonOf(now, 'Ready') === 'Unreachable');
-    const reasons = ['Ready', 'Reconciling', 'Stalled'].map((type) => reasonOf(status, type));
-    expect(reasons).toEqual(['Unreachable', 'ProgressingWithRetry', null]);
-    expect(messageOf(status)).toMatch(/^The Secret agents cannot be read: The API server /);
-    kube.fault = () => null;
-    await one.until('production', (now) => now.sync === 'Synced');
-  });
+  it(
+    'is a Secret of an API server that does not answer: it is tried again soon',
+    LONG,
+    async () => {
+      const { kube, one } = await world();
+      kube.fault = (_, path) => (path.includes('/secrets/') ? 503 : null);
+      await one.target('production', {
+        mode: 'Apply',
+        interval: '1h',
+        settings: { language: 'en' },
+      });
+      await one.start();
+      const status = await one.until(
+        'production',
+        (now) => reasonOf(now, 'Ready') === 'Unreachable',
+      );
+      const reasons = ['Ready', 'Reconciling', 'Stalled'].map((type) => reasonOf(status, type));
+      expect(reasons).toEqual(['Unreachable', 'ProgressingWithRetry', null]);
+      expect(messageOf(status)).toMatch(/^The Secret agents cannot be read: The API server /);
+      kube.fault = () => null;
+      await one.until('production', (now) => now.sync === 'Synced');
+    },
+  );
 
-  it('is a Secret that is made later: it is tried at the interval, however long that takes', async () => {
-    const { one } = await world();
-    const server = { url: one.service.url, apiKeySecretRef: { name: 'later', key: 'api-key' } };
-    await one.target('production', { mode: 'Apply', server, settings: { language: 'en' } });
-    const watching = await one.start();
-    const state = () => watching.controller.state('agents/production');
-    await until(() => (state()?.failures ?? 0) >= 8);
-    expect(messageOf(await one.status('production'))).toContain(
-      'there is no Secret later in the namespace agents',
-    );
-    await one.secret('later', { 'api-key': KEY });
-    await one.until('production', (now) => now.sync === 'Synced');
-  });
+  it(
+    'is a Secret that is made later: it is tried at the interval, however long that takes',
+    LONG,
+    async () => {
+      const { one } = await world();
+      const server = { url: one.service.url, apiKeySecretRef: { name: 'later', key: 'api-key' } };
+      await one.target('production', { mode: 'Apply', server, settings: { language: 'en' } });
+      const watching = await one.start();
+      const state = () => watching.controller.state('agents/production');
+      await until(() => (state()?.failures ?? 0) >= 8);
+      expect(messageOf(await one.status('production'))).toContain(
+        'there is no Secret later in the namespace agents',
+      );
+      await one.secret('later', { 'api-key': KEY });
+      await one.until('production', (now) => now.sync === 'Synced');
+    },
+  );
 
   it('takes no default in place of an optional value', async () => {
     const { kube, one } = await world();

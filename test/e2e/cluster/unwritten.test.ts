@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { adminOf, clusterWorld, store } from '../../fixture/cluster-world.ts';
 import { kubeServer } from '../../fixture/kube-server.ts';
+import { LONG } from '../../fixture/long.ts';
 
 async function world() {
   const kube = await kubeServer();
@@ -8,7 +9,7 @@ async function world() {
 }
 
 describe('what cannot be written into the cluster', () => {
-  it('is told once, whatever else is written meanwhile, and once it can be', async () => {
+  it('is told once, whatever else is written meanwhile, and once it can be', LONG, async () => {
     const { kube, one } = await world();
     kube.fault = (method, path) => (method === 'PATCH' && path.includes('/bad/') ? 422 : null);
     await one.target('bad', { settings: { language: 'en' } });

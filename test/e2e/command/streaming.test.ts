@@ -10,6 +10,7 @@ import { plan } from '../../../src/index.ts';
 import type { PlanDocument } from '../../../src/index.ts';
 import { setpoint, start } from '../../fixture/command.ts';
 import { loaded, RECORDED } from '../../fixture/store-server.ts';
+import { LONG } from '../../fixture/long.ts';
 
 const RECORD = JSON.stringify(loaded({ language: 'fr' }, RECORDED));
 
@@ -126,27 +127,31 @@ it('JSON on stdout and in a file are what the library resolves to', async () => 
   expect(plain(JSON.parse(stdout) as PlanDocument)).toEqual(plain(document));
 });
 
-it('files that are too long to be kept are planned as they are one by one', async () => {
-  const service = await holding(() => false);
-  const cwd = folder();
-  const names = ['a', 'b', 'c'].map((file) => named(2).map((name) => `${file}-${name}`));
-  const comment = `# ${'x'.repeat(120)}\n`.repeat(5000);
-  names.forEach((some, index) => {
-    const text = settings(service.url, some, ['en', 'fr', 'de'][index]);
-    writeFileSync(join(cwd, `${index}.yaml`), comment + text);
-  });
-  const files = names.map((_, index) => join(cwd, `${index}.yaml`));
-  // In this order each environment is in another file than the one before.
-  const mixed = named(2).flatMap((name) => ['b', 'a', 'c'].map((file) => `${file}-${name}`));
-  const document = await plan({ file: files, env: {}, digests: false, targets: mixed });
-  expect(document.environments.map(({ name }) => name)).toEqual(mixed);
-  const apart = await Promise.all(files.map((file) => plan({ file, env: {}, digests: false })));
-  const byName = new Map(
-    apart.flatMap(({ environments }) => environments).map((one) => [one.name, one]),
-  );
-  expect(document.environments).toEqual(mixed.map((name) => byName.get(name)));
-  expect(document.summary.change).toBe(4);
-}, 60_000);
+it(
+  'files that are too long to be kept are planned as they are one by one',
+  { ...LONG, timeout: 60_000 },
+  async () => {
+    const service = await holding(() => false);
+    const cwd = folder();
+    const names = ['a', 'b', 'c'].map((file) => named(2).map((name) => `${file}-${name}`));
+    const comment = `# ${'x'.repeat(120)}\n`.repeat(5000);
+    names.forEach((some, index) => {
+      const text = settings(service.url, some, ['en', 'fr', 'de'][index]);
+      writeFileSync(join(cwd, `${index}.yaml`), comment + text);
+    });
+    const files = names.map((_, index) => join(cwd, `${index}.yaml`));
+    // In this order each environment is in another file than the one before.
+    const mixed = named(2).flatMap((name) => ['b', 'a', 'c'].map((file) => `${file}-${name}`));
+    const document = await plan({ file: files, env: {}, digests: false, targets: mixed });
+    expect(document.environments.map(({ name }) => name)).toEqual(mixed);
+    const apart = await Promise.all(files.map((file) => plan({ file, env: {}, digests: false })));
+    const byName = new Map(
+      apart.flatMap(({ environments }) => environments).map((one) => [one.name, one]),
+    );
+    expect(document.environments).toEqual(mixed.map((name) => byName.get(name)));
+    expect(document.summary.change).toBe(4);
+  },
+);
 
 it('what an environment resolves is masked in its part and in what comes after all of them', async () => {
   const service = await holding(() => false);

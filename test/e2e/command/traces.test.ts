@@ -11,7 +11,7 @@ import {
   type ReceivedSpan,
 } from '../../fixture/otlp-receiver.ts';
 import { startStore, type StoreServer } from '../../fixture/store-server.ts';
-import { itEach } from '../../fixture/long.ts';
+import { LONG, itEach } from '../../fixture/long.ts';
 
 const TIME = 120_000;
 const TRACE = '0af7651916cd43dd8448eb211c80319c';
@@ -143,7 +143,7 @@ describe('with an SDK of OpenTelemetry in the process', () => {
       ['a question that nobody answers', ['apply'], 'confirmation-needed', 'failure'],
       ['a service that does not answer', ['plan', '--timeout', '1s'], 'timed-out', 'timeout'],
     ] as const,
-    (_, index) => index === 2,
+    (_, index) => index === 0,
   )('%s is the error of the run', async (_, args, code, result) => {
     store.intercept = () => true;
     expect((await run(args)).code).toBe(ERRORS[code].exit);
@@ -163,7 +163,7 @@ describe('with an SDK of OpenTelemetry in the process', () => {
     expect([root.status, root.attributes['error.type']]).toEqual([0, undefined]);
   });
 
-  it('that throws at whatever it is told, a command does and prints the same', async () => {
+  it('that throws at whatever it is told, a command does and prints the same', LONG, async () => {
     const plain = await setpoint(['plan'], { cwd: folder.path });
     const hostile = tracedBy(
       folder.path,
@@ -185,7 +185,7 @@ describe('with an SDK of OpenTelemetry in the process', () => {
   });
 
   // The limits of the SDK here are an hour: without one of its own the command would not end.
-  it('a receiver that does not answer is not waited for', { timeout: TIME }, async () => {
+  it('a receiver that does not answer is not waited for', { ...LONG, timeout: TIME }, async () => {
     receiver.silent = true;
     const plain = await setpoint(['plan'], { cwd: folder.path });
     expect(await run(['plan'])).toEqual(plain);

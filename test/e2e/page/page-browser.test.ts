@@ -92,7 +92,7 @@ describe.skipIf(CHROMIUM === undefined)('in a browser (skipped without Chromium)
     expect(problems).toEqual([]);
   });
 
-  it('an open page leads to the login once its session has ended', async () => {
+  it('an open page leads to the login once its session has ended', LONG, async () => {
     const port = await freePort();
     const { page } = await startPage(everyState(), {
       port,
@@ -239,7 +239,7 @@ describe.skipIf(CHROMIUM === undefined)('in a browser (skipped without Chromium)
     expect(problems).toEqual([]);
   });
 
-  it('what was missed while the connection was cut is made up for', async () => {
+  it('what was missed while the connection was cut is made up for', LONG, async () => {
     const { page, watching } = await everything();
     const { tab, close } = await openTab(browser);
     await tab.goto(page.url);
@@ -302,18 +302,22 @@ describe.skipIf(CHROMIUM === undefined)('in a browser (skipped without Chromium)
     expect(problems).toEqual([]);
   });
 
-  it('all that a filter leaves are suspended by somebody with a name and a reason, and resumed', async () => {
-    const { page, watching } = await everything();
-    const { tab, problems, close } = await openTab(browser);
-    await logInHere(tab, page.url, '/?q=canary&state=any');
-    await tab.click('text=Suspend or resume all that are listed');
-    await tab.fill('[name=reason]', 'an upgrade');
-    await tab.click('button:has-text("Suspend")');
-    await tab.waitForSelector('text=/Suspended/');
-    expect(watching.asked.filter((asked) => asked.startsWith('suspend'))).toHaveLength(1);
-    await close();
-    expect(problems).toEqual([]);
-  });
+  it(
+    'all that a filter leaves are suspended by somebody with a name and a reason, and resumed',
+    LONG,
+    async () => {
+      const { page, watching } = await everything();
+      const { tab, problems, close } = await openTab(browser);
+      await logInHere(tab, page.url, '/?q=canary&state=any');
+      await tab.click('text=Suspend or resume all that are listed');
+      await tab.fill('[name=reason]', 'an upgrade');
+      await tab.click('button:has-text("Suspend")');
+      await tab.waitForSelector('text=/Suspended/');
+      expect(watching.asked.filter((asked) => asked.startsWith('suspend'))).toHaveLength(1);
+      await close();
+      expect(problems).toEqual([]);
+    },
+  );
 
   it('hostile names, values and reasons run nothing', async () => {
     const evil = '"><img src=x onerror=alert(1)></script><script>alert(1)</script>';

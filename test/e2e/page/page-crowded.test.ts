@@ -7,6 +7,7 @@ import { Secret } from '../../../src/reconciler/model/secret.ts';
 import { Events, SetClock, startPage, TOKEN } from '../../fixture/page.ts';
 import { longWatched } from '../../fixture/watched-fleet.ts';
 import { MadeUpWatching } from '../../fixture/watching.ts';
+import { LONG, describeEach, itEach } from '../../fixture/long.ts';
 
 const ATTEMPTS = 1500;
 
@@ -45,7 +46,7 @@ function statusOf(url: string, path: string, host = 'localhost'): Promise<number
   });
 }
 
-describe.each(HALVES)(
+describeEach(HALVES, (_, index) => index === 1)(
   'a client that opens more connections than there are and sends %s',
   (_, half) => {
     it('keeps nobody from the health of the page, wherever they come from', async () => {
@@ -56,7 +57,7 @@ describe.each(HALVES)(
       expect((await ask('/')).status).toBe(200);
     });
 
-    it('keeps nobody from a page with TLS', async () => {
+    it('keeps nobody from a page with TLS', LONG, async () => {
       const cert = (name: string): string =>
         readFileSync(new URL(`../../faults/certs/${name}`, import.meta.url), 'utf8');
       const tls = { cert: cert('server.pem'), key: new Secret(cert('server.key')) };
@@ -119,7 +120,7 @@ describe('probes', () => {
     expect(await statusOf(measured.door.url, '/metrics', 'evil.example')).toBe(421);
   });
 
-  it.each(HALVES)(
+  itEach(HALVES, (_, index) => index === 0)(
     'answer while one client fills their port and that of the page with %s',
     async (_, half) => {
       const { door, watching, clock } = await probes();

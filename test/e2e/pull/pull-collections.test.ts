@@ -12,7 +12,7 @@ import { pullEach } from '../../../src/reconciler/operations/pull-each.ts';
 import { formatPulled } from '../../../src/reconciler/render/pulled-text.ts';
 import { startFronted, type Fronted } from '../../fixture/before-service.ts';
 import { folderWith } from '../../fixture/command.ts';
-import { describeEach, itEach } from '../../fixture/long.ts';
+import { LONG, describeEach, itEach } from '../../fixture/long.ts';
 import { quickClock } from '../../fixture/settings.ts';
 
 const KEY = 'canary-server-key';
@@ -741,7 +741,7 @@ ${ENVIRONMENTS('')}`,
 `);
 });
 
-it('edits a base where every environment that reads it is to have the same', async () => {
+it('edits a base where every environment that reads it is to have the same', LONG, async () => {
   await service('app-server');
   await given('settings: { language: en }\nllm_profiles:\n  main: { model: openai/gpt-5 }\n');
   const read = await layered({
@@ -795,32 +795,36 @@ secrets:
   expect(texts).toEqual([readFileSync(file, 'utf8').replace('  JIRA: ${env:JIRA}\n', '')]);
 });
 
-it('keeps a new name that the service does not have yet, and pulls the rest of the item', async () => {
-  await service('app-server');
-  const llm = 'model: openai/gpt-5, base_url: "https://llm.example.com"';
-  await given(
-    `settings: { language: en }\nllm_profiles:\n  main: { ${llm} }\nactive: { llm_profile: main }\n`,
-  );
-  const file = join(folder.path, 'settings.yaml');
-  writeFileSync(
-    file,
-    `${HEAD()}settings: { language: en }
+it(
+  'keeps a new name that the service does not have yet, and pulls the rest of the item',
+  LONG,
+  async () => {
+    await service('app-server');
+    const llm = 'model: openai/gpt-5, base_url: "https://llm.example.com"';
+    await given(
+      `settings: { language: en }\nllm_profiles:\n  main: { ${llm} }\nactive: { llm_profile: main }\n`,
+    );
+    const file = join(folder.path, 'settings.yaml');
+    writeFileSync(
+      file,
+      `${HEAD()}settings: { language: en }
 llm_profiles:
   prod: { ${llm.replace('gpt-5', 'gpt-5-mini')} }
 active: { llm_profile: prod }
 moved: [{ from: llm_profiles.main, to: llm_profiles.prod }]
 `,
-  );
-  const { difference, left } = await pulled();
-  expect(difference).toEqual([
-    `-  prod: { ${llm.replace('gpt-5', 'gpt-5-mini')} }`,
-    `+  prod: { ${llm} }`,
-  ]);
-  expect(left).toEqual([
-    'llm_profiles.prod: renamed in the file, and not applied yet',
-    'active.llm_profile: names what is renamed in the file, and that is not applied yet',
-  ]);
-});
+    );
+    const { difference, left } = await pulled();
+    expect(difference).toEqual([
+      `-  prod: { ${llm.replace('gpt-5', 'gpt-5-mini')} }`,
+      `+  prod: { ${llm} }`,
+    ]);
+    expect(left).toEqual([
+      'llm_profiles.prod: renamed in the file, and not applied yet',
+      'active.llm_profile: names what is renamed in the file, and that is not applied yet',
+    ]);
+  },
+);
 
 it('refuses to adopt what the service does not have, and names what it has', async () => {
   await service('app-server');

@@ -243,19 +243,23 @@ describe.runIf(process.platform !== 'win32')('a signal', () => {
     expect(front.requests.filter(({ route }) => route === 'sandboxes')).toHaveLength(3);
   });
 
-  it('a second one abandons a start that is not answered, and reports its state as unknown', async () => {
-    const { front, options } = await world(onTestFinished);
-    const running = start(APPLY, options);
-    front.put(unanswered('done', 'start'), { route: 'start', nth: 1 }, () => {
-      running.child.kill('SIGTERM');
-      setTimeout(() => running.child.kill('SIGTERM'), SEEN);
-    });
-    const ended = await running.ended;
-    expect(ended.code).toBe(143);
-    const [environment] = outcomeIn(ended.stdout).environments;
-    expect(environment?.changes.at(-1)).toMatchObject({ action: 'start', result: 'unknown' });
-    await front.clear();
-    expect((await setpoint(APPLY, options)).code).toBe(0);
-    expect(front.effects('start')).toBe(1);
-  });
+  it(
+    'a second one abandons a start that is not answered, and reports its state as unknown',
+    LONG,
+    async () => {
+      const { front, options } = await world(onTestFinished);
+      const running = start(APPLY, options);
+      front.put(unanswered('done', 'start'), { route: 'start', nth: 1 }, () => {
+        running.child.kill('SIGTERM');
+        setTimeout(() => running.child.kill('SIGTERM'), SEEN);
+      });
+      const ended = await running.ended;
+      expect(ended.code).toBe(143);
+      const [environment] = outcomeIn(ended.stdout).environments;
+      expect(environment?.changes.at(-1)).toMatchObject({ action: 'start', result: 'unknown' });
+      await front.clear();
+      expect((await setpoint(APPLY, options)).code).toBe(0);
+      expect(front.effects('start')).toBe(1);
+    },
+  );
 });

@@ -7,7 +7,7 @@ import type { SmokeDocument } from '../../../src/reconciler/model/documents.gen.
 import { smoke } from '../../../src/reconciler/operations/smoke.ts';
 import { startFronted } from '../../fixture/before-service.ts';
 import { folderWith, setpoint, start } from '../../fixture/command.ts';
-import { itEach } from '../../fixture/long.ts';
+import { LONG, itEach } from '../../fixture/long.ts';
 
 let service: Emulator;
 let folder: ReturnType<typeof folderWith>;
@@ -106,7 +106,7 @@ describe('smoke', () => {
     expect(stderr).toContain('was not ready in time');
   });
 
-  it('is sent once, though its answer is lost', async () => {
+  it('is sent once, though its answer is lost', LONG, async () => {
     await world({ startMs: 0 });
     const { createServer } = await import('node:http');
     let posts = 0;

@@ -7,6 +7,7 @@ import { folderWith } from '../../fixture/command.ts';
 import { startSandboxServer, type SandboxServer } from '../../fixture/sandbox-server.ts';
 import { startStore, type JsonRecord, type StoreServer } from '../../fixture/store-server.ts';
 import { dedent } from '../../fixture/dedent.ts';
+import { itEach } from '../../fixture/long.ts';
 
 const TENANT = 'tenant-canary-71';
 const SECRET = 'canary p@ss"w\\ö/1+2\ncanary line2&<x>';
@@ -167,7 +168,7 @@ describe('a value of a reference is nowhere in what a command shows or writes', 
 });
 
 describe('nothing that a service answers brings a value out', () => {
-  it.each(['plan', 'apply', 'get', 'doctor', 'smoke'])(
+  itEach(['plan', 'apply', 'get', 'doctor', 'smoke'], (name) => name === 'apply')(
     '%s: a redirect names no other address',
     async (command) => {
       const args = { get: ['get', 'settings'] }[command] ?? [

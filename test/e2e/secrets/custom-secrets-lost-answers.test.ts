@@ -121,7 +121,7 @@ const LOST = REQUESTS.flatMap((request, turn) =>
   FAULTS.map((faults, at) => ({
     request,
     faults,
-    isShort: request[0] === 'settings-v0' && at === turn % FAULTS.length,
+    isShort: request[0] === 'settings-v0' && at === 0 && at === turn % FAULTS.length,
   })),
 );
 

@@ -8,6 +8,7 @@ import { nativeSchema } from '../../../src/reconciler/model/native-schema.ts';
 import { startFronted, type Fronted } from '../../fixture/before-service.ts';
 import { setpoint } from '../../fixture/command-here.ts';
 import { folderWith } from '../../fixture/command.ts';
+import { describeEach } from '../../fixture/long.ts';
 
 type Plain = Record<string, unknown>;
 
@@ -85,7 +86,7 @@ const DOCUMENTS = [
   ['pull'],
 ] as const;
 
-describe.each(['agent-server', 'app-server'] as const)(
+describeEach(['agent-server', 'app-server'] as const, (dialect) => dialect === 'agent-server')(
   'what only a service of %s has',
   (dialect) => {
     it('is in no document, file or journal', async () => {

@@ -122,7 +122,7 @@ const COMMANDS = [
   ['apply', '--yes', '-v', '-o', 'json=outcome.json'],
 ];
 
-describeEach(CASES, (_, index) => index < 3)(
+describeEach(CASES, (_, index) => index === 0)(
   'what only the service has is masked on %s',
   (named, kind) => {
     // Each command on one of them in turn.

@@ -7,6 +7,7 @@ import { folderWith, quickTime, start } from '../../fixture/command.ts';
 import { freePort } from '../../fixture/free-port.ts';
 import { onLoopback } from '../../fixture/on-loopback.ts';
 import { startStore, type StoreServer } from '../../fixture/store-server.ts';
+import { LONG } from '../../fixture/long.ts';
 
 const ENV = {
   DEV_KEY: 'dev-key-canary-11',
@@ -122,7 +123,7 @@ describe("an environment's document holds no value of another environment's refe
 });
 
 describe("a controller shows, keeps and sends no value of another environment's references", () => {
-  it('in its journal, log, page, metrics and notices', { timeout: 120_000 }, async () => {
+  it('in its journal, log, page, metrics and notices', { ...LONG, timeout: 120_000 }, async () => {
     const received: string[] = [];
     const chat = await onLoopback((_, response, body) => {
       received.push(body);

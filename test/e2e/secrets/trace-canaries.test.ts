@@ -7,7 +7,7 @@ import { folderWith, quickTime, setpoint, start } from '../../fixture/command.ts
 import { dedent } from '../../fixture/dedent.ts';
 import { startOtlpReceiver, tracedBy, type OtlpReceiver } from '../../fixture/otlp-receiver.ts';
 import { startSandboxServer, type SandboxServer } from '../../fixture/sandbox-server.ts';
-import { itEach } from '../../fixture/long.ts';
+import { LONG, itEach } from '../../fixture/long.ts';
 
 const TIME = 120_000;
 const TENANT = 'tenant-canary-71';
@@ -131,7 +131,7 @@ describe('nothing of a reference, of a service or of an address is in a span', (
     },
   );
 
-  it('of a controller that heals', { timeout: TIME }, async () => {
+  it('of a controller that heals', { ...LONG, timeout: TIME }, async () => {
     const { child, ended } = start(['watch'], { cwd: folder.path, env, time: quickTime() });
     const journal = join(folder.path, '.setpoint/watch/journal.jsonl');
     while (

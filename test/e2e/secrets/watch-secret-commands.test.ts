@@ -10,6 +10,7 @@ import {
   startWatching,
   watchFolder,
 } from '../../fixture/watch-world.ts';
+import { LONG } from '../../fixture/long.ts';
 
 const CANARY = 'canary-of-a-store-17';
 
@@ -27,7 +28,7 @@ function linesOf(path: string): readonly string[] {
 
 it(
   '50 environments that read one secret start one process in a round, and one of a batch command',
-  { timeout: 120_000 },
+  { ...LONG, timeout: 120_000 },
   async () => {
     const fleet = await startFleet();
     onTestFinished(() => fleet.close());

@@ -22,9 +22,8 @@ const KEPT: readonly (readonly [string, JsonRecord])[] = [
 const CASES = BOTH.flatMap((one) => KEPT.map(([how, member]) => ({ ...one, how, member })));
 const COMPARED = [false, true].flatMap((compares) => CASES.map((one) => ({ ...one, compares })));
 
-/** Each way once on each dialect, and one of them with secrets that are compared. */
-const isShort = (one: (typeof COMPARED)[number]): boolean =>
-  isOnce(one) && (!one.compares || one.how === 'bearer');
+/** One way on each dialect, also with secrets that are compared. */
+const isShort = (one: (typeof COMPARED)[number]): boolean => isOnce(one) && one.how === 'bearer';
 
 /** Compared secrets are a matter of the Agent Server alone: the other answers none. */
 const cases = COMPARED.filter(({ dialect, compares }) => dialect === 'agent-server' || !compares);

@@ -38,44 +38,41 @@ const isNone = (way: JsonRecord | null) => way === null || way['strategy'] === '
 const stored = (way: JsonRecord | null) =>
   JSON.parse(JSON.stringify(way).replaceAll('${env:KEY}', SECRET)) as JsonRecord | null;
 
-describeEach(BOTH, ({ dialect }) => dialect === 'agent-server')(
-  'how a server authenticates on $dialect, in $spelling',
-  (given) => {
-    const { dialect, spelling } = given;
-    const pairs = Object.keys(WAYS).flatMap((from) =>
-      Object.keys(WAYS).map((to) => [from, to] as const),
-    );
+describeEach(BOTH, isOnce)('how a server authenticates on $dialect, in $spelling', (given) => {
+  const { dialect, spelling } = given;
+  const pairs = Object.keys(WAYS).flatMap((from) =>
+    Object.keys(WAYS).map((to) => [from, to] as const),
+  );
 
-    // Each once as what it was and as what it becomes, in one of the spellings, and what stays as it is.
-    const ways = Object.keys(WAYS);
-    const isShort = ([from, to]: readonly [string, string]): boolean =>
-      (ways.indexOf(to) === (ways.indexOf(from) + 1) % ways.length &&
-        isTurn(given, ways.indexOf(to))) ||
-      (from === to && to === 'bearer');
-    itEach(pairs, isShort)('becomes what the file declares: from %s to %s', async (from, to) => {
-      const [before = null, after = null] = [WAYS[from], WAYS[to]];
-      const auth = before === null ? {} : { auth: stored(before) };
-      const service = await serviceWith(dialect, {
-        one: { url: URL, transport: 'http', description: 'stays', ...auth },
-      });
-      const asked = declaring(service, { one: { url: URL, auth: after } }, spelling, { env });
-      const isSame = from === to || (isNone(before) && isNone(after));
-      const planned = await plan(asked);
-      expect(planned.environments[0]?.changes).toHaveLength(isSame ? 0 : 1);
-      const { environments } = await apply(asked);
-      expect(environments[0]).toMatchObject({
-        status: isSame ? 'in-sync' : 'applied',
-        error: null,
-        remaining: [],
-      });
-      const { one } = await service.servers();
-      expect(one).toMatchObject({ url: URL, description: 'stays' });
-      if (isNone(after)) expect(JSON.stringify(one)).not.toContain(SECRET);
-      else expect(one?.['auth']).toEqual(stored(after));
-      expect((await plan(asked)).environments[0]?.changes).toEqual([]);
+  // Each once as what it was and as what it becomes, in one of the spellings, and what stays as it is.
+  const ways = Object.keys(WAYS);
+  const isShort = ([from, to]: readonly [string, string]): boolean =>
+    (ways.indexOf(to) === (ways.indexOf(from) + 1) % ways.length &&
+      isTurn(given, ways.indexOf(to))) ||
+    (from === to && to === 'bearer');
+  itEach(pairs, isShort)('becomes what the file declares: from %s to %s', async (from, to) => {
+    const [before = null, after = null] = [WAYS[from], WAYS[to]];
+    const auth = before === null ? {} : { auth: stored(before) };
+    const service = await serviceWith(dialect, {
+      one: { url: URL, transport: 'http', description: 'stays', ...auth },
     });
-  },
-);
+    const asked = declaring(service, { one: { url: URL, auth: after } }, spelling, { env });
+    const isSame = from === to || (isNone(before) && isNone(after));
+    const planned = await plan(asked);
+    expect(planned.environments[0]?.changes).toHaveLength(isSame ? 0 : 1);
+    const { environments } = await apply(asked);
+    expect(environments[0]).toMatchObject({
+      status: isSame ? 'in-sync' : 'applied',
+      error: null,
+      remaining: [],
+    });
+    const { one } = await service.servers();
+    expect(one).toMatchObject({ url: URL, description: 'stays' });
+    if (isNone(after)) expect(JSON.stringify(one)).not.toContain(SECRET);
+    else expect(one?.['auth']).toEqual(stored(after));
+    expect((await plan(asked)).environments[0]?.changes).toEqual([]);
+  });
+});
 
 /** What a member is on the service, what the file declares, and what it is then; undefined if it is gone. */
 const MEMBERS: readonly (readonly [string, JsonRecord, JsonRecord, JsonRecord])[] = [
@@ -97,28 +94,25 @@ const MEMBERS: readonly (readonly [string, JsonRecord, JsonRecord, JsonRecord])[
   ['auth null', { auth: { strategy: 'bearer', value: SECRET } }, { auth: null }, {}],
 ];
 
-describeEach(BOTH, ({ dialect }) => dialect === 'agent-server')(
-  'a member of a server on $dialect, in $spelling',
-  (given) => {
-    const { dialect, spelling } = given;
+describeEach(BOTH, isOnce)('a member of a server on $dialect, in $spelling', (given) => {
+  const { dialect, spelling } = given;
 
-    itEach(MEMBERS, (_, index) => isTurn(given, index))(
-      '%s becomes what the file declares',
-      async (_, before, declared, after) => {
-        const common = { url: URL, transport: 'http' };
-        const service = await serviceWith(dialect, { one: { ...common, ...before } });
-        const asked = declaring(service, { one: { url: URL, ...declared } }, spelling, { env });
-        const differs = JSON.stringify(before) !== JSON.stringify(after);
-        expect((await plan(asked)).environments[0]?.changes).toHaveLength(differs ? 1 : 0);
-        const { environments } = await apply(asked);
-        expect(environments[0]).toMatchObject({ error: null, remaining: [] });
-        const { enabled: __, ...one } = (await service.servers())['one'] ?? {};
-        expect(one).toEqual({ ...common, ...after });
-        expect((await plan(asked)).environments[0]?.changes).toEqual([]);
-      },
-    );
-  },
-);
+  itEach(MEMBERS, (_, index) => isTurn(given, index))(
+    '%s becomes what the file declares',
+    async (_, before, declared, after) => {
+      const common = { url: URL, transport: 'http' };
+      const service = await serviceWith(dialect, { one: { ...common, ...before } });
+      const asked = declaring(service, { one: { url: URL, ...declared } }, spelling, { env });
+      const differs = JSON.stringify(before) !== JSON.stringify(after);
+      expect((await plan(asked)).environments[0]?.changes).toHaveLength(differs ? 1 : 0);
+      const { environments } = await apply(asked);
+      expect(environments[0]).toMatchObject({ error: null, remaining: [] });
+      const { enabled: __, ...one } = (await service.servers())['one'] ?? {};
+      expect(one).toEqual({ ...common, ...after });
+      expect((await plan(asked)).environments[0]?.changes).toEqual([]);
+    },
+  );
+});
 
 describeEach(BOTH, isOnce)(
   'what says that a server needs no key on $dialect, in $spelling',

@@ -12,6 +12,7 @@ import { setpoint } from '../../fixture/command-here.ts';
 import { folderWith } from '../../fixture/command.ts';
 import { quickClock } from '../../fixture/settings.ts';
 import { MINUTE, settingsFile, startWatching, watchFolder } from '../../fixture/watch-world.ts';
+import { LONG } from '../../fixture/long.ts';
 
 const URL = 'https://llm.example.com/v1';
 const ENV = {
@@ -335,7 +336,7 @@ describe('the guard unproven', () => {
     expect(await applied(login, { check: true })).toMatchObject({ status: 'applied' });
   });
 
-  it('has a controller refuse to heal, and name the rule', async () => {
+  it('has a controller refuse to heal, and name the rule', LONG, async () => {
     await service();
     const watching = watchFolder();
     settingsFile(

@@ -30,6 +30,7 @@ import {
   type World,
   type WorldOptions,
 } from '../../fixture/watch-world.ts';
+import { itEach } from '../../fixture/long.ts';
 
 const HOUR = 60;
 const DECLARED = { language: 'en', llm_model: 'gpt-4o' };
@@ -414,7 +415,10 @@ describe.runIf(hasProgram('promtool'))(
       expectAlerts(await minutesOfCron((await aStore()).url, HOUR), []);
     });
 
-    it.each(ALERTS.filter((name) => !OF_CLUSTER.has(name)))('%s', async (name) => {
+    itEach(
+      ALERTS.filter((name) => !OF_CLUSTER.has(name)),
+      (name) => ['SetpointDrift', 'SetpointFailing'].includes(name),
+    )('%s', async (name) => {
       const state = STATES[name];
       if (state === undefined) throw new Error(`No state is made for ${name}: add it to STATES.`);
       expectAlerts(await state.make(), [name, ...(state.also ?? [])]);

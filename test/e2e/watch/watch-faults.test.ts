@@ -148,7 +148,7 @@ describe('files that change', () => {
     await store.close();
   });
 
-  it('may add, remove and rename environments; one that comes back is known', async () => {
+  it('may add, remove and rename environments; one that comes back is known', LONG, async () => {
     const { store, folder, file } = await place(DRIFTED, 'detect', ['a', 'b']);
     const watch = startWatching({ folder });
     const names = (): string[] => watch.controller.states().map(({ name }) => name);
@@ -174,31 +174,37 @@ describe('files that change', () => {
 });
 
 describe('a journal that cannot be written', () => {
-  it('stops healing and not reading; what was found meanwhile is kept once it can, with its time', async () => {
-    const { store, folder } = await place();
-    const watch = startWatching({ folder });
-    await watch.pass(2 * MINUTE);
-    const journal = join(watch.data, 'journal.jsonl');
-    renameSync(journal, `${journal}.away`);
-    mkdirSync(journal);
-    store.stored = { ...DRIFTED };
-    const before = watch.reads.length;
-    const at = watch.clock.now();
-    await watch.pass(10 * MINUTE);
-    expect([store.posts(), watch.state().status]).toEqual([0, 'drift']);
-    expect(watch.reads.length - before).toBeGreaterThan(5);
-    expect(watch.notes).toMatchObject([{ message: expect.stringContaining('cannot be written') }]);
-    rmSync(journal, { recursive: true });
-    renameSync(`${journal}.away`, journal);
-    await watch.pass(2 * MINUTE);
-    expect([store.posts(), watch.state().status]).toEqual([1, 'in-sync']);
-    const states = recordsOf(watch.data, 'state');
-    expect(states.map(({ status }) => status)).toEqual(['in-sync', 'drift', 'in-sync']);
-    expect(Date.parse(states[1]?.at ?? '') - at).toBeLessThanOrEqual(MINUTE);
-    expect(watch.notes).toHaveLength(2);
-    await watch.stop();
-    await store.close();
-  });
+  it(
+    'stops healing and not reading; what was found meanwhile is kept once it can, with its time',
+    LONG,
+    async () => {
+      const { store, folder } = await place();
+      const watch = startWatching({ folder });
+      await watch.pass(2 * MINUTE);
+      const journal = join(watch.data, 'journal.jsonl');
+      renameSync(journal, `${journal}.away`);
+      mkdirSync(journal);
+      store.stored = { ...DRIFTED };
+      const before = watch.reads.length;
+      const at = watch.clock.now();
+      await watch.pass(10 * MINUTE);
+      expect([store.posts(), watch.state().status]).toEqual([0, 'drift']);
+      expect(watch.reads.length - before).toBeGreaterThan(5);
+      expect(watch.notes).toMatchObject([
+        { message: expect.stringContaining('cannot be written') },
+      ]);
+      rmSync(journal, { recursive: true });
+      renameSync(`${journal}.away`, journal);
+      await watch.pass(2 * MINUTE);
+      expect([store.posts(), watch.state().status]).toEqual([1, 'in-sync']);
+      const states = recordsOf(watch.data, 'state');
+      expect(states.map(({ status }) => status)).toEqual(['in-sync', 'drift', 'in-sync']);
+      expect(Date.parse(states[1]?.at ?? '') - at).toBeLessThanOrEqual(MINUTE);
+      expect(watch.notes).toHaveLength(2);
+      await watch.stop();
+      await store.close();
+    },
+  );
 
   it('tells no Alertmanager of a state that is not kept; what fires goes on', LONG, async () => {
     const { store, folder } = await place(DECLARED, 'detect');
@@ -264,7 +270,7 @@ describe('a journal that cannot be written', () => {
 });
 
 describe('a service that fails', () => {
-  it('is asked less and less, and again as usual once it answers', async () => {
+  it('is asked less and less, and again as usual once it answers', LONG, async () => {
     const { store, folder } = await place(DECLARED, 'detect');
     const watch = startWatching({ folder });
     let down = true;

@@ -21,6 +21,7 @@ import { branchSource } from '../../../src/controller/watch/branch-source.ts';
 import { CurrentFiles } from '../../../src/controller/watch/source.ts';
 import { folderWith } from '../../fixture/command.ts';
 import { HandClock } from '../../fixture/watch-world.ts';
+import { LONG, itEach } from '../../fixture/long.ts';
 
 const MINUTE = 60_000;
 
@@ -284,9 +285,8 @@ const BAD_STARTS: readonly {
   },
 ];
 
-it.each(BAD_STARTS)(
+itEach(BAD_STARTS, (_, index) => index === 0)(
   'a start with $what goes on with the last good commit, and follows once it can',
-  { timeout: 60_000 },
   async ({ wrong, mend = () => {} }) => {
     const source = pathToFileURL(repository).href;
     const good = commit({ 'settings.yaml': settings('en'), 'base.yaml': BASE });
@@ -323,9 +323,8 @@ function cutFiles(path: string, ending: string): void {
   }
 }
 
-it.each(DAMAGE)(
+itEach(DAMAGE, (_, index) => index === 0)(
   'a copy %s is fetched again: the newest commit is in force at the start',
-  { timeout: 60_000 },
   async (_, damage) => {
     const source = pathToFileURL(repository).href;
     commit({ 'settings.yaml': settings('en'), 'base.yaml': BASE });
@@ -340,7 +339,7 @@ it.each(DAMAGE)(
 
 it(
   'files of the repository that the settings do not need have no limit, whatever they are and however -f names the others',
-  { timeout: 60_000 },
+  LONG,
   async () => {
     const ca = 'server: { url: "https://one.example.com", ca_file: "${env:CA:-certs/ca.pem}" }';
     for (const name of ['teams/certs', 'deep'])

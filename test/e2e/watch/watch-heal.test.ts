@@ -17,7 +17,7 @@ import {
   type World,
   type WorldOptions,
 } from '../../fixture/watch-world.ts';
-import { LONG, itEach } from '../../fixture/long.ts';
+import { LONG } from '../../fixture/long.ts';
 
 const DECLARED = { language: 'en', llm_model: 'gpt-4o' };
 const DRIFTED = { ...DECLARED, language: 'fr' };
@@ -223,8 +223,9 @@ describe('somebody who writes the same path again and again', () => {
     await ending({ store, watch: now });
   });
 
-  itEach([2, 10], (hours) => hours === 2)(
+  it.each([2, 10])(
     'is healed for ever if it is not more often than allowed: for %i hours',
+    LONG,
     async (hours) => {
       const scenery = await scene('{ mode: heal, interval: 2m }');
       await fighting(scenery, hours * 60, 21);
@@ -250,7 +251,7 @@ describe('a suspended environment', () => {
     await ending(scenery);
   });
 
-  it('goes on by itself when its time is over', async () => {
+  it('goes on by itself when its time is over', LONG, async () => {
     const scenery = await scene('{ mode: heal }', { stored: DRIFTED });
     const { store, watch } = scenery;
     await watch.settle();
@@ -280,23 +281,31 @@ describe('a suspended environment', () => {
     await ending(scenery);
   });
 
-  it('stays suspended while its file is damaged, and so is all in a controller that starts with that', async () => {
-    const scenery = await scene('{ mode: heal }', { stored: DRIFTED });
-    const { store, watch } = scenery;
-    await watch.settle();
-    await watch.controller.suspend(['default'], { reason: 'x', until: null });
-    writeFileSync(join(watch.data, 'suspensions/1.json'), '{');
-    await watch.pass(11 * MINUTE);
-    expect([watch.state().status, store.posts(), watch.notes.length]).toEqual(['suspended', 0, 1]);
-    await watch.stop();
-    const next = startWatching({ folder: watch.folder });
-    await next.pass(11 * MINUTE);
-    expect([next.state().status, store.posts()]).toEqual(['suspended', 0]);
-    await expect(next.controller.resume(['default'])).rejects.toThrow('does not list');
-    expect(recordsOf(watch.data, 'resumed')).toEqual([]);
-    await next.stop();
-    await store.close();
-  });
+  it(
+    'stays suspended while its file is damaged, and so is all in a controller that starts with that',
+    LONG,
+    async () => {
+      const scenery = await scene('{ mode: heal }', { stored: DRIFTED });
+      const { store, watch } = scenery;
+      await watch.settle();
+      await watch.controller.suspend(['default'], { reason: 'x', until: null });
+      writeFileSync(join(watch.data, 'suspensions/1.json'), '{');
+      await watch.pass(11 * MINUTE);
+      expect([watch.state().status, store.posts(), watch.notes.length]).toEqual([
+        'suspended',
+        0,
+        1,
+      ]);
+      await watch.stop();
+      const next = startWatching({ folder: watch.folder });
+      await next.pass(11 * MINUTE);
+      expect([next.state().status, store.posts()]).toEqual(['suspended', 0]);
+      await expect(next.controller.resume(['default'])).rejects.toThrow('does not list');
+      expect(recordsOf(watch.data, 'resumed')).toEqual([]);
+      await next.stop();
+      await store.close();
+    },
+  );
 });
 
 describe('what somebody applies', () => {

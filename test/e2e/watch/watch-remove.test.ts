@@ -173,9 +173,8 @@ async function measured(controller: Controller): Promise<string | undefined> {
 
 describe('what a file removes of each collection', () => {
   const cases = SAMPLES_HERE;
-  // An item of its own, and a member of the settings.
   const isShort = ([, dialect, { block }]: (typeof cases)[number]) =>
-    dialect === 'agent-server' && ['secrets', 'mcp_servers'].includes(block);
+    dialect === 'agent-server' && block === 'secrets';
 
   itEach(cases, isShort)(
     '%s: not removed without watch.remove, and the state says so',

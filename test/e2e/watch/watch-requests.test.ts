@@ -2,6 +2,7 @@ import { expect, it } from 'vitest';
 import { createMetrics } from '../../../src/controller/watch/telemetry/metrics.ts';
 import { startStore } from '../../fixture/store-server.ts';
 import { MINUTE, settingsFile, startWatching, watchFolder } from '../../fixture/watch-world.ts';
+import { LONG } from '../../fixture/long.ts';
 
 it('counts every request to services by method and answer: reads, heals, those that fail, and those that nobody answers', async () => {
   const store = await startStore({}, { language: 'de' });
@@ -41,25 +42,29 @@ environments: { one: { server: { url: "${store.url}" } }, gone: { server: { url:
   await store.close();
 });
 
-it('says which environments its shard has when it reads the files, and not at each read of one', async () => {
-  const store = await startStore({}, { language: 'en' });
-  const folder = watchFolder();
-  settingsFile(
-    folder,
-    `version: 1
+it(
+  'says which environments its shard has when it reads the files, and not at each read of one',
+  LONG,
+  async () => {
+    const store = await startStore({}, { language: 'en' });
+    const folder = watchFolder();
+    settingsFile(
+      folder,
+      `version: 1
 server: { url: "${store.url}" }
 settings: { language: en }
 environments: { one: {}, two: {} }
 `,
-  );
-  const said: string[] = [];
-  const request = {
-    shard: { index: 0, count: 1 },
-    onSelected: (own: number, chosen: number) => void said.push(`${own} of ${chosen}`),
-  };
-  const watch = startWatching({ folder, request });
-  await watch.pass(30 * MINUTE);
-  expect(said).toEqual(['2 of 2']);
-  await watch.stop();
-  await store.close();
-});
+    );
+    const said: string[] = [];
+    const request = {
+      shard: { index: 0, count: 1 },
+      onSelected: (own: number, chosen: number) => void said.push(`${own} of ${chosen}`),
+    };
+    const watch = startWatching({ folder, request });
+    await watch.pass(30 * MINUTE);
+    expect(said).toEqual(['2 of 2']);
+    await watch.stop();
+    await store.close();
+  },
+);

@@ -12,6 +12,7 @@ import {
   type World,
   type WorldOptions,
 } from '../../fixture/watch-world.ts';
+import { LONG } from '../../fixture/long.ts';
 
 const DECLARED = { language: 'en', llm_model: 'gpt-4o', git_user_name: 'a-hidden-name' };
 
@@ -75,7 +76,7 @@ describe('a controller that is started again', () => {
     await scene.store.close();
   });
 
-  it('knows it from a journal that has begun new files since', async () => {
+  it('knows it from a journal that has begun new files since', LONG, async () => {
     const scene = await place();
     const limits = { bytes: 400, age: MINUTE * 60 * 24, files: 1 };
     const { clock } = await watchedOnce(scene, { limits });

@@ -3,7 +3,6 @@ import type { ControllerRequest } from '../../../src/controller/watch/open-contr
 import { whyNotHealed } from '../../../src/controller/watch/healing.ts';
 import { startStore, type StoreServer } from '../../fixture/store-server.ts';
 import {
-  HOUR,
   MINUTE,
   SECOND,
   settingsFile,
@@ -11,6 +10,7 @@ import {
   watchFolder,
   type World,
 } from '../../fixture/watch-world.ts';
+import { LONG, itEach } from '../../fixture/long.ts';
 
 const stores: StoreServer[] = [];
 afterEach(async () => {
@@ -81,7 +81,7 @@ function why(watch: World, name: string): string | null {
 
 describe('an edit of many environments', () => {
   it('reaches one, then ten, then the others, each once those before are verified', async () => {
-    const all = await begin(Array.from({ length: 24 }, () => null));
+    const all = await begin(Array.from({ length: 13 }, () => null));
     const { watch } = all;
     all.edit('de');
     await watch.pass(45 * SECOND);
@@ -94,7 +94,7 @@ describe('an edit of many environments', () => {
     await watch.pass(55 * SECOND);
     expect(reached(all)).toHaveLength(11);
     await watch.pass(80 * SECOND);
-    expect(reached(all)).toHaveLength(24);
+    expect(reached(all)).toHaveLength(13);
     await watch.stop();
   });
 
@@ -113,14 +113,14 @@ describe('an edit of many environments', () => {
     await watch.stop();
   });
 
-  it.each(['refused', 'changed back'] as const)(
+  itEach(['refused', 'changed back'] as const, (how) => how === 'refused')(
     'stops once more than a tenth are %s',
     async (how) => {
       const all = await begin(Array.from({ length: 6 }, () => null));
       const { watch } = all;
       for (const member of all.members) refuseWrites(member, how);
       all.edit('de');
-      await watch.pass(30 * MINUTE);
+      await watch.pass(6 * MINUTE);
       const written = all.members.filter(({ store }) => store.posts() > 0);
       expect(written).toHaveLength(1);
       const waiting = watch.controller.states().find(({ waits }) => waits !== null);
@@ -173,7 +173,7 @@ describe('an edit of many environments', () => {
     await next.stop();
   });
 
-  it('waits as long as it is set to, and allows as many failures', async () => {
+  it('waits as long as it is set to, and allows as many failures', LONG, async () => {
     const all = await begin(['0', '0', '1'], { soak: 5 * MINUTE, maxFailures: '1' });
     const { watch } = all;
     const [first] = all.members;
@@ -197,45 +197,56 @@ describe('an edit of many environments', () => {
     await all.watch.stop();
   });
 
-  it.each(['', ', also after a restart'])('is reverted everywhere at once%s', async (when) => {
-    const all = await begin(['0', '1', null, null, null]);
-    let { watch } = all;
-    await watch.pass(2 * MINUTE);
-    all.edit('de');
-    await watch.pass(6 * MINUTE);
-    expect(reached(all)).toHaveLength(5);
-    if (when !== '') {
+  itEach(['', ', also after a restart'], (when) => when === '')(
+    'is reverted everywhere at once%s',
+    async (when) => {
+      const all = await begin(['0', '1', null, null, null]);
+      let { watch } = all;
+      await watch.pass(2 * MINUTE);
+      all.edit('de');
+      await watch.pass(6 * MINUTE);
+      expect(reached(all)).toHaveLength(5);
+      if (when !== '') {
+        await watch.stop();
+        watch = startWatching({ folder: all.folder, clock: watch.clock });
+        await watch.pass(30 * SECOND);
+      }
+      all.edit('en');
+      await watch.pass(40 * SECOND);
+      expect(reached(all, 'en')).toHaveLength(5);
+      // What none of them had waits, as any edit.
+      all.edit('it');
+      await watch.pass(40 * SECOND);
+      expect(reached(all, 'it')).toEqual(['e0']);
       await watch.stop();
-      watch = startWatching({ folder: all.folder, clock: watch.clock });
-      await watch.pass(30 * SECOND);
-    }
-    all.edit('en');
-    await watch.pass(40 * SECOND);
-    expect(reached(all, 'en')).toHaveLength(5);
-    // What none of them had waits, as any edit.
-    all.edit('it');
-    await watch.pass(40 * SECOND);
-    expect(reached(all, 'it')).toEqual(['e0']);
-    await watch.stop();
-  });
+    },
+  );
 
-  it('waits if it is of the address alone, also once something else changes there', async () => {
-    const all = await begin(['0', '1'], { soak: 10 * MINUTE });
-    const { watch } = all;
-    await watch.pass(12 * MINUTE);
-    const moved = [
-      await startStore({}, { language: 'fr' }),
-      await startStore({}, { language: 'fr' }),
-    ];
-    stores.push(...moved);
-    all.edit('en', moved);
-    await watch.pass(MINUTE);
-    const [first, second] = moved;
-    if (second !== undefined) second.stored = { language: 'it' };
-    await watch.pass(5 * MINUTE);
-    expect([first?.posts(), second?.posts(), why(watch, 'e1')]).toEqual([1, 0, 'waits for ring 0']);
-    await watch.stop();
-  });
+  it(
+    'waits if it is of the address alone, also once something else changes there',
+    LONG,
+    async () => {
+      const all = await begin(['0', '1'], { soak: 10 * MINUTE });
+      const { watch } = all;
+      await watch.pass(12 * MINUTE);
+      const moved = [
+        await startStore({}, { language: 'fr' }),
+        await startStore({}, { language: 'fr' }),
+      ];
+      stores.push(...moved);
+      all.edit('en', moved);
+      await watch.pass(MINUTE);
+      const [first, second] = moved;
+      if (second !== undefined) second.stored = { language: 'it' };
+      await watch.pass(5 * MINUTE);
+      expect([first?.posts(), second?.posts(), why(watch, 'e1')]).toEqual([
+        1,
+        0,
+        'waits for ring 0',
+      ]);
+      await watch.stop();
+    },
+  );
 
   it('is reverted where it failed, without a wait, and reaches no more', async () => {
     const all = await begin(['0', '0', '1']);
@@ -258,7 +269,7 @@ describe('an edit of many environments', () => {
     const { watch } = all;
     await watch.controller.suspend(['e0'], { reason: 'an incident', until: null });
     all.edit('de');
-    await watch.pass(HOUR);
+    await watch.pass(10 * MINUTE);
     expect([reached(all), why(watch, 'e1')]).toEqual([
       [],
       'waits for ring 0, where e0 cannot be written',
@@ -269,7 +280,7 @@ describe('an edit of many environments', () => {
     await watch.stop();
   });
 
-  it.each(['before the edit', 'at the edit', 'and after a restart'])(
+  itEach(['before the edit', 'at the edit', 'and after a restart'], (_, index) => index === 0)(
     'waits for a ring that cannot be reached: %s',
     async (when) => {
       const all = await begin(['0', '1', null]);

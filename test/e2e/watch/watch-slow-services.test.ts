@@ -5,7 +5,7 @@ import { afterEach, describe, expect } from 'vitest';
 import type { Controller } from '../../../src/controller/watch/controller.ts';
 import { openController } from '../../../src/controller/watch/open-controller.ts';
 import { DEFAULTS } from '../../fixture/store-server.ts';
-import { itEach, LONG } from '../../fixture/long.ts';
+import { LONG } from '../../fixture/long.ts';
 import { onLoopback } from '../../fixture/on-loopback.ts';
 import { watchFolder } from '../../fixture/watch-world.ts';
 import { it } from 'vitest';
@@ -130,8 +130,9 @@ async function readAsBefore(
 }
 
 describe('environments whose services answer are read as often as ever beside some that', () => {
-  itEach(['do all of these', ...KINDS], (kind) => kind === 'do all of these')(
+  it.each(['do all of these', 'accept and never answer', 'drip a byte now and then'])(
     '%s',
+    LONG,
     async (kind) => {
       const kinds = kind === 'do all of these' ? [...KINDS, ...KINDS] : Array(10).fill(kind);
       await readAsBefore(await watching(6, kinds));

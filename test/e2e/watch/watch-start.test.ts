@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import { itEach } from '../../fixture/long.ts';
+import { LONG } from '../../fixture/long.ts';
 import { onLoopback } from '../../fixture/on-loopback.ts';
 import {
   aFolder,
@@ -110,8 +110,9 @@ it('a controller that starts while it cannot be read who is suspended takes all 
   expect(await ended).toBe(0);
 });
 
-itEach(['broken', 'without an answer'], (how) => how === 'without an answer')(
+it.each(['broken', 'without an answer'])(
   'a controller that starts for the first time with a branch that is %s serves its page, says so, and watches once it can',
+  LONG,
   async (how) => {
     const store = await aStore('fr');
     const { state, file, env } = await receiver();
@@ -137,28 +138,32 @@ itEach(['broken', 'without an answer'], (how) => how === 'without an answer')(
   },
 );
 
-it('as long as there are no files, nobody is told that an environment has left them', async () => {
-  const store = await aStore('fr');
-  const { state, file, env } = await receiver();
-  const branch = await repositoryOf(store.url);
-  branch.commit(settings(store.url).replace('heal', 'detect'));
-  const folder = aFolder({ 'notify.yaml': file });
-  const flags = ['--notify', 'notify.yaml', '--git', branch.address];
-  const before = await watch(folder, flags, env);
-  await until(() => state.told.some(({ event }) => event === 'opened'));
-  before.child.kill('SIGTERM');
-  await before.ended;
-  // The commit that was used last is not known any more.
-  rmSync(join(folder, 'data/git'), { recursive: true });
-  branch.commit('version: 1\nsettings: { language: [\n');
-  const after = await watch(folder, flags, env);
-  await until(() => state.told.some(({ event }) => event === 'controller'));
-  expect(state.told.filter(({ event }) => event === 'resolved')).toEqual([]);
-  branch.commit(settings(store.url, 'fr'));
-  await until(() => state.told.some(({ event }) => event === 'resolved'));
-  after.child.kill('SIGTERM');
-  expect(await after.ended).toBe(0);
-});
+it(
+  'as long as there are no files, nobody is told that an environment has left them',
+  LONG,
+  async () => {
+    const store = await aStore('fr');
+    const { state, file, env } = await receiver();
+    const branch = await repositoryOf(store.url);
+    branch.commit(settings(store.url).replace('heal', 'detect'));
+    const folder = aFolder({ 'notify.yaml': file });
+    const flags = ['--notify', 'notify.yaml', '--git', branch.address];
+    const before = await watch(folder, flags, env);
+    await until(() => state.told.some(({ event }) => event === 'opened'));
+    before.child.kill('SIGTERM');
+    await before.ended;
+    // The commit that was used last is not known any more.
+    rmSync(join(folder, 'data/git'), { recursive: true });
+    branch.commit('version: 1\nsettings: { language: [\n');
+    const after = await watch(folder, flags, env);
+    await until(() => state.told.some(({ event }) => event === 'controller'));
+    expect(state.told.filter(({ event }) => event === 'resolved')).toEqual([]);
+    branch.commit(settings(store.url, 'fr'));
+    await until(() => state.told.some(({ event }) => event === 'resolved'));
+    after.child.kill('SIGTERM');
+    expect(await after.ended).toBe(0);
+  },
+);
 
 it('an error of a followed file names its path in the repository, not that of the copy', async () => {
   const store = await aStore('en');

@@ -9,6 +9,7 @@ import {
   watchFolder,
   type World,
 } from '../../fixture/watch-world.ts';
+import { itEach } from '../../fixture/long.ts';
 
 const DRIFTED = { language: 'fr' };
 
@@ -51,7 +52,7 @@ async function ending({ store, other }: Scene, watch: World): Promise<void> {
 }
 
 describe('the server of a suspended environment', () => {
-  it.each(['while it is watched', 'while no controller runs'])(
+  itEach(['while it is watched', 'while no controller runs'], (_, index) => index === 0)(
     'stays suspended if another environment is given it: %s',
     async (when) => {
       const scene = await suspended();
@@ -89,44 +90,44 @@ describe('the server of a suspended environment', () => {
 });
 
 describe('a suspended environment that is renamed', () => {
-  it.each(['while it is watched', 'while no controller runs', 'first added, then removed'])(
-    'stays suspended by its new name, and is resumed by it: %s',
-    async (when) => {
-      const scene = await suspended();
-      const { store, other, watch } = scene;
-      let now = watch;
-      if (when === 'while no controller runs') await watch.stop();
-      if (when === 'first added, then removed') {
-        settingsFile(watch.folder, files({ prod: store.url, main: store.url, other: other.url }));
-        await watch.pass(6 * SECOND);
-      }
-      settingsFile(watch.folder, files({ main: store.url, other: other.url }));
-      if (when === 'while no controller runs')
-        now = startWatching({ folder: watch.folder, clock: watch.clock });
-      await now.pass(10 * MINUTE);
-      expect(now.state('main')).toMatchObject({
-        status: 'suspended',
-        found: 'drift',
-        suspended: { reason: 'an incident', by: 'Ada' },
-      });
-      expect([store.posts(), now.state('other').suspended]).toEqual([0, null]);
-      expect(recordsOf(watch.data, 'suspended').map(({ environment }) => environment)).toEqual([
-        'prod',
-        'main',
-      ]);
-      expect(now.notes.filter(({ message }) => message.includes('stays suspended'))).toMatchObject([
-        { environment: 'main' },
-      ]);
-      await now.controller.resume(['main']);
-      await now.pass(MINUTE);
-      expect([store.posts(), now.state('main').status]).toEqual([1, 'in-sync']);
-      // What was taken over is not taken over again.
-      settingsFile(watch.folder, files({ main: store.url, third: store.url, other: other.url }));
-      await now.pass(MINUTE);
-      expect(now.state('third').suspended).toBeNull();
-      await ending(scene, now);
-    },
-  );
+  itEach(
+    ['while it is watched', 'while no controller runs', 'first added, then removed'],
+    (_, index) => index === 0,
+  )('stays suspended by its new name, and is resumed by it: %s', async (when) => {
+    const scene = await suspended();
+    const { store, other, watch } = scene;
+    let now = watch;
+    if (when === 'while no controller runs') await watch.stop();
+    if (when === 'first added, then removed') {
+      settingsFile(watch.folder, files({ prod: store.url, main: store.url, other: other.url }));
+      await watch.pass(6 * SECOND);
+    }
+    settingsFile(watch.folder, files({ main: store.url, other: other.url }));
+    if (when === 'while no controller runs')
+      now = startWatching({ folder: watch.folder, clock: watch.clock });
+    await now.pass(10 * MINUTE);
+    expect(now.state('main')).toMatchObject({
+      status: 'suspended',
+      found: 'drift',
+      suspended: { reason: 'an incident', by: 'Ada' },
+    });
+    expect([store.posts(), now.state('other').suspended]).toEqual([0, null]);
+    expect(recordsOf(watch.data, 'suspended').map(({ environment }) => environment)).toEqual([
+      'prod',
+      'main',
+    ]);
+    expect(now.notes.filter(({ message }) => message.includes('stays suspended'))).toMatchObject([
+      { environment: 'main' },
+    ]);
+    await now.controller.resume(['main']);
+    await now.pass(MINUTE);
+    expect([store.posts(), now.state('main').status]).toEqual([1, 'in-sync']);
+    // What was taken over is not taken over again.
+    settingsFile(watch.folder, files({ main: store.url, third: store.url, other: other.url }));
+    await now.pass(MINUTE);
+    expect(now.state('third').suspended).toBeNull();
+    await ending(scene, now);
+  });
 
   it('keeps all that follow it suspended if it is not known which of them it is', async () => {
     const scene = await suspended();

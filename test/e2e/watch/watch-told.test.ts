@@ -16,6 +16,7 @@ import {
   type WorldOptions,
   watchFolder,
 } from '../../fixture/watch-world.ts';
+import { LONG } from '../../fixture/long.ts';
 
 const DECLARED = { language: 'en', llm_model: 'gpt-4o' };
 const DRIFTED = { ...DECLARED, language: 'fr' };
@@ -169,7 +170,7 @@ describe('somebody is told', () => {
     await watch.stop();
   });
 
-  it('that writes are refused, and nobody else is blamed for it', async () => {
+  it('that writes are refused, and nobody else is blamed for it', LONG, async () => {
     const { store, start, told, events } = await scene('heal');
     const watch = start();
     await watch.pass(2 * MINUTE);
@@ -231,29 +232,33 @@ describe('somebody is told', () => {
     await watch.stop();
   });
 
-  it('that another shard has an environment now, unless somebody watches it under the same locks', async () => {
-    const { store, start, told, events } = await scene('detect');
-    const first = start({ request: { shard: { index: 0, count: 1 } } });
-    store.stored = { ...DRIFTED };
-    await first.pass(3 * MINUTE);
-    expect(events()).toEqual(['opened prod']);
-    await first.stop();
-    const shards = [0, 1].map((index) => ({ index, count: 2 }));
-    const worlds = shards.map((shard) => start({ request: { shard }, clock: first.clock }));
-    for (const world of worlds) await world.begun;
-    const empty = worlds.findIndex((world) => world.controller.states().length === 0);
-    await worlds[0]?.pass(3 * MINUTE);
-    expect(events()).toEqual(['opened prod']);
-    for (const world of worlds) await world.stop();
-    const alone = start({
-      request: { shard: shards[empty] },
-      clock: first.clock,
-    });
-    await alone.pass(3 * MINUTE);
-    expect(events()).toEqual(['opened prod', 'resolved prod']);
-    expect(told[1]?.summary).toContain('no longer watched here');
-    await alone.stop();
-  });
+  it(
+    'that another shard has an environment now, unless somebody watches it under the same locks',
+    LONG,
+    async () => {
+      const { store, start, told, events } = await scene('detect');
+      const first = start({ request: { shard: { index: 0, count: 1 } } });
+      store.stored = { ...DRIFTED };
+      await first.pass(3 * MINUTE);
+      expect(events()).toEqual(['opened prod']);
+      await first.stop();
+      const shards = [0, 1].map((index) => ({ index, count: 2 }));
+      const worlds = shards.map((shard) => start({ request: { shard }, clock: first.clock }));
+      for (const world of worlds) await world.begun;
+      const empty = worlds.findIndex((world) => world.controller.states().length === 0);
+      await worlds[0]?.pass(3 * MINUTE);
+      expect(events()).toEqual(['opened prod']);
+      for (const world of worlds) await world.stop();
+      const alone = start({
+        request: { shard: shards[empty] },
+        clock: first.clock,
+      });
+      await alone.pass(3 * MINUTE);
+      expect(events()).toEqual(['opened prod', 'resolved prod']);
+      expect(told[1]?.summary).toContain('no longer watched here');
+      await alone.stop();
+    },
+  );
 
   it('in true words that a person has put a change back while the file has a new edit', async () => {
     const { store, start, write, told, events } = await scene('detect');

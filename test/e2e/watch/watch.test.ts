@@ -5,6 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { HistoryDocument } from '../../../src/reconciler/model/watch.ts';
 import { folderWith, quickTime, setpoint, start, type Ended } from '../../fixture/command.ts';
 import { startStore, type StoreServer } from '../../fixture/store-server.ts';
+import { LONG } from '../../fixture/long.ts';
 
 const TIME = 120_000;
 
@@ -151,42 +152,46 @@ describe('setpoint watch', () => {
     expect(records[0]).toMatchObject({ kind: 'resumed', environment: 'default' });
   });
 
-  it('logs what a command has suspended and resumed, once', { timeout: TIME }, async () => {
-    await run('suspend', '-e', 'default', '--reason', 'before it began');
-    const time = quickTime();
-    const { child, ended } = start(['watch'], { cwd: folder.path, env: ENV, time });
-    let log = '';
-    child.stdout?.on('data', (chunk: Buffer) => (log += chunk.toString()));
-    const logged = async (text: string): Promise<void> => {
-      while (!log.includes(text) && child.exitCode === null)
-        await new Promise((resolve) => setTimeout(resolve, 50));
-    };
-    await logged('drift');
-    await run('resume', '-e', 'default', '--by', ' Bob ');
-    await logged('default: resumed');
-    await run('suspend', '-e', 'default', '--reason', 'moving');
-    await logged('moving');
-    await run('suspend', '-e', 'default', '--reason', 'still moving', '--by', 'Ada Lovelace');
-    await logged('still moving');
-    const { environments } = JSON.parse((await run('status', '-o', 'json')).stdout);
-    expect(environments[0]).toMatchObject({
-      suspended: { reason: 'still moving', by: 'Ada Lovelace' },
-      not_healed: 'suspended by Ada Lovelace: still moving',
-    });
-    expect((await run('status')).stdout).toContain('(suspended by Ada Lovelace: still moving)');
-    expect((await run('history')).stdout).toContain(
-      'suspended by Ada Lovelace until it is resumed',
-    );
-    child.kill('SIGTERM');
-    const { stdout } = await ended;
-    expect(stdout.match(/default: (suspended|resumed).*/g)).toEqual([
-      'default: resumed by Bob',
-      'default: suspended until it is resumed: moving',
-      'default: suspended by Ada Lovelace until it is resumed: still moving',
-    ]);
-  });
+  it(
+    'logs what a command has suspended and resumed, once',
+    { ...LONG, timeout: TIME },
+    async () => {
+      await run('suspend', '-e', 'default', '--reason', 'before it began');
+      const time = quickTime();
+      const { child, ended } = start(['watch'], { cwd: folder.path, env: ENV, time });
+      let log = '';
+      child.stdout?.on('data', (chunk: Buffer) => (log += chunk.toString()));
+      const logged = async (text: string): Promise<void> => {
+        while (!log.includes(text) && child.exitCode === null)
+          await new Promise((resolve) => setTimeout(resolve, 50));
+      };
+      await logged('drift');
+      await run('resume', '-e', 'default', '--by', ' Bob ');
+      await logged('default: resumed');
+      await run('suspend', '-e', 'default', '--reason', 'moving');
+      await logged('moving');
+      await run('suspend', '-e', 'default', '--reason', 'still moving', '--by', 'Ada Lovelace');
+      await logged('still moving');
+      const { environments } = JSON.parse((await run('status', '-o', 'json')).stdout);
+      expect(environments[0]).toMatchObject({
+        suspended: { reason: 'still moving', by: 'Ada Lovelace' },
+        not_healed: 'suspended by Ada Lovelace: still moving',
+      });
+      expect((await run('status')).stdout).toContain('(suspended by Ada Lovelace: still moving)');
+      expect((await run('history')).stdout).toContain(
+        'suspended by Ada Lovelace until it is resumed',
+      );
+      child.kill('SIGTERM');
+      const { stdout } = await ended;
+      expect(stdout.match(/default: (suspended|resumed).*/g)).toEqual([
+        'default: resumed by Bob',
+        'default: suspended until it is resumed: moving',
+        'default: suspended by Ada Lovelace until it is resumed: still moving',
+      ]);
+    },
+  );
 
-  it('says so if it does not know the environment that somebody names', async () => {
+  it('says so if it does not know the environment that somebody names', LONG, async () => {
     await (
       await watching(() => journal().includes('"kind":"state"'))
     )('SIGTERM');

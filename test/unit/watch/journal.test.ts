@@ -21,7 +21,7 @@ import {
   type JournalLine,
 } from '../../../src/controller/watch/journal/journal-lines.ts';
 import { change, environment as plan, outcome } from '../../fixture/documents.ts';
-import { itEach } from '../../fixture/long.ts';
+import { LONG, itEach } from '../../fixture/long.ts';
 import { checkpointOf } from '../../fixture/watching.ts';
 
 const T0 = Date.UTC(2026, 2, 1, 12);
@@ -383,27 +383,31 @@ describe('a journal to which nobody else has appended', () => {
 });
 
 describe('the records about an environment', () => {
-  it('are those of the history, whoever appends, and however many files are begun', async () => {
-    const path = folder();
-    const journal = new Journal(path, () => T0, { bytes: 3_000, age: 60 * MINUTE, files: 3 });
-    const other = new Journal(path, () => T0);
-    const names = ['a', 'quiet', '"', 'ü\u2028', 'kind', '__proto__'];
-    const same = async (): Promise<void> => {
-      for (const name of names) {
-        const asked = await journal.history(createRecordFilter(name), MOST_RECORDS);
-        expect(await journal.about(name)).toEqual(asked);
+  it(
+    'are those of the history, whoever appends, and however many files are begun',
+    LONG,
+    async () => {
+      const path = folder();
+      const journal = new Journal(path, () => T0, { bytes: 3_000, age: 60 * MINUTE, files: 3 });
+      const other = new Journal(path, () => T0);
+      const names = ['a', 'quiet', '"', 'ü\u2028', 'kind', '__proto__'];
+      const same = async (): Promise<void> => {
+        for (const name of names) {
+          const asked = await journal.history(createRecordFilter(name), MOST_RECORDS);
+          expect(await journal.about(name)).toEqual(asked);
+        }
+      };
+      await same();
+      for (let index = 0; index < 60; index += 1) {
+        const name = index % 9 === 0 ? (names[(index / 9) % names.length] ?? '') : 'a';
+        await (index % 4 === 0 ? other : journal).append(state(name, 'drift', `d${index}`));
+        if (index % 10 === 0) appendFileSync(join(path, 'journal.jsonl'), '{"v":1,"at":"');
+        if (index % 7 === 0) await same();
       }
-    };
-    await same();
-    for (let index = 0; index < 60; index += 1) {
-      const name = index % 9 === 0 ? (names[(index / 9) % names.length] ?? '') : 'a';
-      await (index % 4 === 0 ? other : journal).append(state(name, 'drift', `d${index}`));
-      if (index % 10 === 0) appendFileSync(join(path, 'journal.jsonl'), '{"v":1,"at":"');
-      if (index % 7 === 0) await same();
-    }
-    await same();
-    expect(await journal.about('nobody')).toEqual([]);
-  });
+      await same();
+      expect(await journal.about('nobody')).toEqual([]);
+    },
+  );
 
   it('are the latest ones, and kept until there are others', async () => {
     const { journal, path } = await journalOf(
