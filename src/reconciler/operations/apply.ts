@@ -37,7 +37,7 @@ import { NOT_OBSERVED } from '../model/state.ts';
 import { environmentPlan, maskChange } from '../plan/plan-environment.ts';
 import type { ReconcileResult } from '../reconcile/contract.ts';
 import { reconcile } from '../reconcile/reconcile.ts';
-import { unlessAbandoned } from '../reconcile/observe-and-plan.ts';
+import { unlessAbandoned } from '../reconcile/interruption.ts';
 import type { Writing } from '../service/port.ts';
 import { withTarget } from './open-target.ts';
 

@@ -12,7 +12,7 @@ import { SetpointError, usageError } from '../model/error.ts';
 import { isGlobMatch } from '../model/matcher.ts';
 import { isInNodeRange, NODE_RANGE, TOOL } from '../model/version.ts';
 import { FORMAT_VERSION } from '../model/plan.ts';
-import { inParallel } from '../reconcile/observe-and-plan.ts';
+import { inParallel } from '../reconcile/in-order.ts';
 import { checkEnvironment } from './check-environment.ts';
 import { refusePullRequest } from './plan-target.ts';
 import { checkFiles } from './validate.ts';

@@ -14,7 +14,7 @@ import { TOOL } from '../model/version.ts';
 import { SYSTEM_CLOCK } from '../host/this-process.ts';
 import { settingsToSave } from '../plan/snapshot.ts';
 import { RESOURCES } from '../resources/resources.ts';
-import { inParallel } from '../reconcile/observe-and-plan.ts';
+import { inParallel } from '../reconcile/in-order.ts';
 import { findExactRelease } from '../service/settings.ts';
 import { digestsFor, digestWrittenAddress } from './digests.ts';
 import { fileOrServer } from './load.ts';

@@ -28,7 +28,7 @@ import { isObject, type JsonObject, isSameData } from '../yaml-edit/source.ts';
 import { dirname, join } from 'node:path';
 import { pathExists } from '../host/read-text.ts';
 import type { Path } from '../model/path.ts';
-import { findInterruption } from '../reconcile/observe-and-plan.ts';
+import { findInterruption } from '../reconcile/interruption.ts';
 import { withTarget } from './open-target.ts';
 import { readCollections } from './read-collections.ts';
 import { readDeclaredOrigin } from '../desired/blocks/server.ts';

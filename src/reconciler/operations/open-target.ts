@@ -11,7 +11,7 @@ import { readText } from '../host/read-text.ts';
 import { writePlace } from '../host/write-aside.ts';
 import { listDeclaredPointers } from '../plan/profiles.ts';
 import { concernsOrganization } from '../model/organization.ts';
-import { findInterruption } from '../reconcile/observe-and-plan.ts';
+import { findInterruption } from '../reconcile/interruption.ts';
 import { connect, TARGET_REQUESTS, type Connection } from '../service/connect.ts';
 import type { ResourceReader, Reading } from '../service/port.ts';
 import type { Startup, TimeLimits } from '../service/request.ts';

@@ -2,7 +2,8 @@ import { SetpointError, usageError, type ErrorReport } from '../model/error.ts';
 import type { TracedPart } from '../model/ports.ts';
 import { formatCount } from '../model/wording.ts';
 import type { Target } from '../desired/target.ts';
-import { processInOrder, findInterruption } from '../reconcile/observe-and-plan.ts';
+import { processInOrder } from '../reconcile/in-order.ts';
+import { findInterruption } from '../reconcile/interruption.ts';
 import type { Options } from './options.ts';
 import type { Running } from './redacting.ts';
 

@@ -17,7 +17,7 @@ import { maskSecrets, type Json } from '../model/value.ts';
 import type { Redactor } from '../model/redactor.ts';
 import { checkWritable } from '../host/write-aside.ts';
 import { writeFiles } from '../host/write-files.ts';
-import { inParallel } from '../reconcile/observe-and-plan.ts';
+import { inParallel } from '../reconcile/in-order.ts';
 import { findExactRelease } from '../service/settings.ts';
 import { listSchemaMembers, type ListedMember } from '../service/schemas.ts';
 import { observeTarget } from './open-target.ts';

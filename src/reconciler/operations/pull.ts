@@ -14,7 +14,8 @@ import { pullEdits, mapFileTexts, type ObservedTarget, type PullEdits } from '..
 import { maskFileLines } from '../pull/masked-lines.ts';
 import { pullReport } from '../pull/report.ts';
 import { adoptable, secretsToHide, type ObservedService } from '../pull/target.ts';
-import { findInterruption, inParallel } from '../reconcile/observe-and-plan.ts';
+import { inParallel } from '../reconcile/in-order.ts';
+import { findInterruption } from '../reconcile/interruption.ts';
 import { settingsObserver } from '../service/settings.ts';
 import { fileLimit } from './load.ts';
 import { observeTarget } from './open-target.ts';

@@ -7,7 +7,7 @@ import { isEmpty, createRecord } from '../model/value.ts';
 import type { ReadCollections } from '../pull/listed.ts';
 import { REASONS } from '../pull/writable.ts';
 import type { AskedItems, NamedItems } from '../reconcile/contract.ts';
-import { findInterruption } from '../reconcile/observe-and-plan.ts';
+import { findInterruption } from '../reconcile/interruption.ts';
 import { RESOURCES } from '../resources/resources.ts';
 import type { OpenTarget } from './open-target.ts';
 

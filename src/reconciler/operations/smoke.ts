@@ -4,7 +4,8 @@ import { redactDocument } from '../model/redacted.ts';
 import type { EnvironmentSmoke, SmokeDocument } from '../model/documents.gen.ts';
 import { TOOL } from '../model/version.ts';
 import { SYSTEM_CLOCK } from '../host/this-process.ts';
-import { inParallel, findInterruption } from '../reconcile/observe-and-plan.ts';
+import { inParallel } from '../reconcile/in-order.ts';
+import { findInterruption } from '../reconcile/interruption.ts';
 import {
   conversing,
   followConversation,

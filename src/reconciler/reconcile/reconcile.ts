@@ -21,14 +21,9 @@ import { refusalError } from '../plan/guard.ts';
 import type { PlanResult } from '../plan/plan-environment.ts';
 import { sameChanges, extractSettingsPlan } from '../plan/settings-part.ts';
 import type { ManagedResource, ReconcileResult, ReconcileInput, ResourceEnd } from './contract.ts';
-import {
-  findInterruption,
-  joinResourceEnds,
-  sameResult,
-  createUnsentEnd,
-  observeAndPlan,
-  planAgain,
-} from './observe-and-plan.ts';
+import { findInterruption } from './interruption.ts';
+import { observeAndPlan, planAgain } from './observe-and-plan.ts';
+import { joinResourceEnds, sameResult, createUnsentEnd } from './resource-end.ts';
 
 const ATTEMPTS = 3;
 

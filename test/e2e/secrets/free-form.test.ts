@@ -1,7 +1,7 @@
 /** Free text, unknown members and secrets of what a service keeps, planted wherever their types hang, and no document shows one. */
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import type { DialectName } from '../../../src/reconciler/model/dialect.ts';
 import { type Definitions, type SchemaNode } from '../../../src/reconciler/model/json-schema.ts';
 import { nativeSchema } from '../../../src/reconciler/model/native-schema.ts';

@@ -7,7 +7,7 @@ import {
   type FollowInput,
   type StartTask,
 } from '../../../src/reconciler/resources/sandboxes/conversation.ts';
-import { inParallel } from '../../../src/reconciler/reconcile/observe-and-plan.ts';
+import { inParallel } from '../../../src/reconciler/reconcile/in-order.ts';
 
 const NO_ANSWER = new SetpointError('timed-out', 'No answer.');
 

@@ -19,11 +19,8 @@ import {
   type ManagedResource,
   type ReconcileInput,
 } from '../../../src/reconciler/reconcile/contract.ts';
-import {
-  sameResult,
-  createUnsentEnd,
-  observeAndPlan,
-} from '../../../src/reconciler/reconcile/observe-and-plan.ts';
+import { observeAndPlan } from '../../../src/reconciler/reconcile/observe-and-plan.ts';
+import { sameResult, createUnsentEnd } from '../../../src/reconciler/reconcile/resource-end.ts';
 import { reconcile } from '../../../src/reconciler/reconcile/reconcile.ts';
 import { SETTINGS_RESOURCE } from '../../../src/reconciler/resources/settings/resource.ts';
 import { PLAIN } from '../../../src/reconciler/render/text.ts';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { processInOrder, inParallel } from '../../../src/reconciler/reconcile/observe-and-plan.ts';
+import { processInOrder, inParallel } from '../../../src/reconciler/reconcile/in-order.ts';
 
 /** Work that ends when it is told to. */
 function held<T>() {

@@ -17,12 +17,8 @@ import type { Remainder, Result } from '../../model/outcome.ts';
 import { formatPath, isWithin, samePath, type Path } from '../../model/path.ts';
 import { maskSecrets } from '../../model/value.ts';
 import { type ResourceEnd } from '../../reconcile/contract.ts';
-import {
-  findInterruption,
-  toPartialError,
-  sameResult,
-  createUnsentEnd,
-} from '../../reconcile/observe-and-plan.ts';
+import { findInterruption } from '../../reconcile/interruption.ts';
+import { toPartialError, sameResult, createUnsentEnd } from '../../reconcile/resource-end.ts';
 import { afterRenames, throwIfNotRenamed } from './renames.ts';
 import {
   readChangedItemName,

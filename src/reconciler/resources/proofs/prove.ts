@@ -3,7 +3,7 @@ import type { DesiredState, ObservedState } from '../../model/state.ts';
 import type { Plan } from '../../model/plan.ts';
 import { listProvable, type Provable } from '../../plan/unproven.ts';
 import type { PlanInput } from '../../reconcile/contract.ts';
-import { findInterruption } from '../../reconcile/observe-and-plan.ts';
+import { findInterruption } from '../../reconcile/interruption.ts';
 import { CHECKS } from '../../service/agent-server/checks.ts';
 import { notInSnapshot, type ResourceReader } from '../../service/port.ts';
 import { getting } from '../collections/port.ts';

@@ -6,7 +6,7 @@ import type { DesiredSandboxes } from '../../desired/blocks/sandboxes.ts';
 import { claimSandboxes, planSandboxes, type SandboxPlan, type SandboxStep } from './plan.ts';
 import { isUp } from './wire.ts';
 import { type ResourceEnd } from '../../reconcile/contract.ts';
-import { toPartialError, sameResult } from '../../reconcile/observe-and-plan.ts';
+import { toPartialError, sameResult } from '../../reconcile/resource-end.ts';
 import {
   isActionPending,
   collectNamedSpecs,

@@ -7,12 +7,8 @@ import { toAmbiguousWrite, sendOnce } from '../../service/request.ts';
 import { ServiceError } from '../../service/service-error.ts';
 import { readId, readIdText, readStateWord } from '../../service/v1/list.ts';
 import { getV1, listLimits, startTimeout } from '../../service/v1/request.ts';
-import {
-  FIRST_PAUSE,
-  nextPause,
-  findInterruption,
-  unlessAbandoned,
-} from '../../reconcile/observe-and-plan.ts';
+import { findInterruption, unlessAbandoned } from '../../reconcile/interruption.ts';
+import { FIRST_PAUSE, nextPause } from '../../reconcile/pause.ts';
 import { withoutStop } from '../../model/wording.ts';
 import type { DialectName } from '../../model/dialect.ts';
 import type { Conversation } from './wire.ts';

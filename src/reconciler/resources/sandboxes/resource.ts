@@ -11,7 +11,7 @@ import type {
   ResourceEnd,
   ShownList,
 } from '../../reconcile/contract.ts';
-import { findInterruption, unlessAbandoned } from '../../reconcile/observe-and-plan.ts';
+import { findInterruption, unlessAbandoned } from '../../reconcile/interruption.ts';
 import { concludeRun, sandboxEnd, unwrittenEnd } from './conclude.ts';
 import { followSteps, sendSteps, stillNeeded, type SandboxRun } from './run.ts';
 import { NO_SANDBOXES, planSandboxes, specProblem, type SandboxPlan } from './plan.ts';

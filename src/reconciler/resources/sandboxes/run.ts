@@ -3,14 +3,9 @@ import type { WriteAnswer } from '../../model/ports.ts';
 import { listDeclaredSandboxes, type DesiredSandboxes } from '../../desired/blocks/sandboxes.ts';
 import type { SandboxProgress } from '../../model/progress.ts';
 import type { ReconcileInput } from '../../reconcile/contract.ts';
-import {
-  inParallel,
-  findInterruption,
-  unlessAbandoned,
-  retryPause,
-  FIRST_PAUSE,
-  nextPause,
-} from '../../reconcile/observe-and-plan.ts';
+import { inParallel } from '../../reconcile/in-order.ts';
+import { findInterruption, unlessAbandoned } from '../../reconcile/interruption.ts';
+import { retryPause, FIRST_PAUSE, nextPause } from '../../reconcile/pause.ts';
 import {
   planSandboxes,
   type SandboxPlan,

@@ -13,7 +13,8 @@ import {
   type ResourceEnd,
   type ManagedResource,
 } from '../../reconcile/contract.ts';
-import { findInterruption, sameResult, createUnsentEnd } from '../../reconcile/observe-and-plan.ts';
+import { findInterruption } from '../../reconcile/interruption.ts';
+import { sameResult, createUnsentEnd } from '../../reconcile/resource-end.ts';
 import {
   mendingWrite,
   CAME_BACK,

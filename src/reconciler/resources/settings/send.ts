@@ -1,7 +1,8 @@
 import type { SetpointError } from '../../model/error.ts';
 import { type SettingsWrite, sameState, type ObservedState } from '../../model/state.ts';
 import { NOTHING_KNOWN, planSettings } from '../../plan/plan-settings.ts';
-import { findInterruption, unlessAbandoned, retryPause } from '../../reconcile/observe-and-plan.ts';
+import { findInterruption, unlessAbandoned } from '../../reconcile/interruption.ts';
+import { retryPause } from '../../reconcile/pause.ts';
 import { DIALECTS } from '../../service/dialects.ts';
 import type { ReconcileInput } from '../../reconcile/contract.ts';
 
