@@ -58,8 +58,7 @@ export function alertsNow(
   states: readonly WatchState[],
   { told, isRecorded, goneOf }: Pick<NoticeJournal, 'told' | 'isRecorded' | 'goneOf'>,
   before: SentAlerts,
-  page: string | null,
-  now: number,
+  { page, now }: { readonly page: string | null; readonly now: number },
 ): AlertsNow {
   const watched = new Set(states.map(({ name }) => name));
   const recorded = states.filter(({ name }) => isRecorded(name));
@@ -102,7 +101,9 @@ export function alertsNow(
     // While it cannot be read, it is unknown whether it still differs.
     const goesOn = found === 'error' || !known.has(name) || isFlapping(state, now);
     const isOpen = isTold && receiver.statuses.has(found);
-    const firing = known.has(name) ? createAlerts(receiver, state, isOpen, isTold, page, now) : [];
+    const firing = known.has(name)
+      ? createAlerts(receiver, state, { isOpen, isTold }, page, now)
+      : [];
     take(name, former, firing.length === 0 && goesOn ? former.firing : firing);
   }
   return { alerts, taken, untaken, due };
@@ -112,8 +113,7 @@ export function alertsNow(
 function createAlerts(
   { events }: Receiver,
   state: WatchState,
-  isOpen: boolean,
-  isTold: boolean,
+  { isOpen, isTold }: { readonly isOpen: boolean; readonly isTold: boolean },
   page: string | null,
   now: number,
 ): readonly Alert[] {

@@ -212,12 +212,13 @@ export class Notices {
     const { receiver } = turns;
     const now = clock.now();
     const states = watching.states();
-    const all = alertsNow(receiver, states, journal, turns.sent, settings.page, now);
+    const { page } = settings;
+    const all = alertsNow(receiver, states, journal, turns.sent, { page, now });
     const { taken, untaken, due } = all;
     const own = turns.news.alerts(watching.conditions.list(), {
       now,
       endsAt: now + LASTS,
-      page: settings.page,
+      page,
     });
     const alerts = [...all.alerts, ...own.alerts];
     turns.sent = untaken;
