@@ -272,12 +272,31 @@ function entryMisfit(
   if (own !== undefined || nodes.length === 0)
     return `It has no ${formatPath(path)}${servers === '' ? '' : `: ${servers} ${servers.includes(' and ') ? 'have' : 'has'} it`}.`;
   // A strategy next to api_key has its value there.
-  if (member === 'auth') return null;
+  if (member === 'auth') return describeForeignMember(path, value, dialect);
   const defs = nativeDefinitions(dialect.name);
   const [fault] = findSchemaFaults(value, { anyOf: nodes }, defs, path);
   return fault === undefined
     ? null
     : `${formatPath(fault.path)} must be ${describeSchema(fault.expected, defs)} there.`;
+}
+
+/** A member of an authentication that another strategy has: a server drops it. Null if there is none. */
+function describeForeignMember(
+  path: Path,
+  value: Value,
+  { name: dialect }: Dialect,
+): string | null {
+  const strategy = isRecord(value) ? value['strategy'] : null;
+  if (!isRecord(value) || typeof strategy !== 'string') return null;
+  const place = [...NATIVE_SERVERS, '', 'auth'];
+  const kindAt = (at: Path): Value | undefined => (at.at(-1) === 'strategy' ? strategy : undefined);
+  const foreign = Object.entries(value).find(
+    ([member, one]) =>
+      !isEmpty(one) && nativeNodes(dialect, [...place, member], kindAt).length === 0,
+  );
+  return foreign === undefined
+    ? null
+    : `${formatPath([...path, foreign[0]])} does not belong to the strategy ${strategy}: the service would drop it.`;
 }
 
 /** The forms that a server with the lists of the specification accepts for an entry, also where a map declares it. */

@@ -9,7 +9,7 @@ import {
   META_PROFILES_FORM,
 } from '../model/collection-forms.ts';
 import type { CollectionForm } from '../model/collection.ts';
-import { isWithin, samePath } from '../model/path.ts';
+import { formatPath, isWithin, samePath } from '../model/path.ts';
 import type { Change, PartPlan, Plan } from '../model/plan.ts';
 import { isMaskedSecret } from '../model/secret-words.ts';
 import { Secret, UnseenSecret } from '../model/secret.ts';
@@ -83,29 +83,31 @@ export function changesInSettings(
   const before = isAppServer ? asAppServer(shown, stored, settings) : shown;
   const made = after(isAppServer ? APP_SERVER : AGENT_SERVER, before, request);
   const [was, is] = [before, made].map((one) => readRecord(one, 'settings'));
-  return differing(was ?? createRecord([]), is ?? createRecord([])).flatMap(
-    ([place, from, to]): Change[] => {
-      if (samePath(place, ['agent_settings', 'active_meta_profile'])) return [];
-      const path = toPlannedPath(place);
-      const isLlm = isWithin(place, MODEL_PART);
-      const isPointer = path.length === 1 && path[0]?.startsWith('active_') === true;
-      if (isPointer && cause.resource === 'active profile') return [];
-      return [
-        {
-          ...cause,
-          path,
-          action: isEmpty(to) ? 'clear' : isEmpty(from) ? 'set' : 'change',
-          before: from,
-          after: isEmpty(to) ? null : to,
-          sensitive: collectSecrets(from).length + collectSecrets(to).length > 0,
-          ref: null,
-          reason: isLlm ? BROUGHT : ALONG,
-          consequence: true,
-          cause: cause.path,
-        },
-      ];
-    },
+  // Servers list members in different orders.
+  const all = differing(was ?? createRecord([]), is ?? createRecord([])).toSorted(
+    ([one], [other]) => (formatPath(one) < formatPath(other) ? -1 : 1),
   );
+  return all.flatMap(([place, from, to]): Change[] => {
+    if (samePath(place, ['agent_settings', 'active_meta_profile'])) return [];
+    const path = toPlannedPath(place);
+    const isLlm = isWithin(place, MODEL_PART);
+    const isPointer = path.length === 1 && path[0]?.startsWith('active_') === true;
+    if (isPointer && cause.resource === 'active profile') return [];
+    return [
+      {
+        ...cause,
+        path,
+        action: isEmpty(to) ? 'clear' : isEmpty(from) ? 'set' : 'change',
+        before: from,
+        after: isEmpty(to) ? null : to,
+        sensitive: collectSecrets(from).length + collectSecrets(to).length > 0,
+        ref: null,
+        reason: isLlm ? BROUGHT : ALONG,
+        consequence: true,
+        cause: cause.path,
+      },
+    ];
+  });
 }
 
 /** What an app-server has stored: defaults once anything is stored, and the address of the provider, of which it shows none. */
@@ -114,10 +116,11 @@ function asAppServer(shown: Stored, stored: Stored, settings: ObservedState): St
   return after(APP_SERVER, shown, { method: 'POST', path: V1_SETTINGS, body: createRecord([]) });
 }
 
-/** An app-server keeps a profile active only as long as the llm is its own: then both have the same key. */
+/** An app-server keeps a profile active only as long as the llm is its own: then both have the same keys, of which the settings show none. */
 function withActiveKey(shown: Stored, stored: Stored, { profiles }: ObservedState): Stored {
-  const { api_key: key = null } = readRecord(stored, 'llm_profiles', profiles?.active ?? '');
-  return key === null ? shown : withPart(shown, ['settings', ...MODEL_PART], { api_key: key });
+  const profile = readRecord(stored, 'llm_profiles', profiles?.active ?? '');
+  const keys = Object.entries(profile).filter(([, value]) => value instanceof UnseenSecret);
+  return withPart(shown, ['settings', ...MODEL_PART], Object.fromEntries(keys));
 }
 
 const ALONG = 'comes with the active meta profile';

@@ -31,7 +31,7 @@ import { readAgentMembers } from './agent-profiles.ts';
 import { collection } from './collections/collection.ts';
 import { readChangedItemName } from './collections/send.ts';
 import type { Stored } from '../effects/stored.ts';
-import { AGENTS_PATH } from './holders.ts';
+import { AGENT_DEFAULT, AGENTS_PATH } from './holders.ts';
 import {
   ABSENT,
   LACKING,
@@ -124,9 +124,11 @@ async function activeInPointers({
   if (!isRecord(settings)) throw unlike(SETTINGS);
   const id = settings['active_agent_profile_id'];
   const wanted = declared.find(({ name }) => name === 'agent_profile')?.members?.[ACTIVE_FORM.main];
+  // Where one is active, reading the list of agent profiles writes nothing.
   const named =
     typeof wanted === 'string' && typeof id === 'string' && id !== ''
-      ? ((await nameOfId(get, id, namesWanted(desired, wanted))) ?? (await nameListed(get, id)))
+      ? ((await nameOfId(get, id, namesWanted(desired, wanted))) ??
+        (await findListedAgent(get, 'id', id, 'name')))
       : null;
   const items = [
     ...activeItem('llm_profile', settings['active_profile']),
@@ -245,13 +247,20 @@ function listMetaChanges(
   return changesInSettings(request, cause, { stored, settings, earlier });
 }
 
-/** The name of an agent profile by its id; null if none has it. One is active, so reading the list writes nothing. */
-async function nameListed(get: Get, id: string): Promise<string | null> {
+/** A member of the agent profile whose other member has this value, from the list of all; null if none has it. */
+async function findListedAgent(
+  get: Get,
+  by: 'id' | 'name',
+  value: string,
+  member: 'id' | 'name',
+): Promise<string | null> {
   const json = await get(AGENTS_PATH);
   const profiles = typeof json === 'symbol' ? undefined : readPath(json, ['profiles']);
-  const found = isList(profiles) ? profiles.find((one) => readPath(one, ['id']) === id) : undefined;
-  const name = found === undefined ? undefined : readPath(found, ['name']);
-  return typeof name === 'string' ? name : null;
+  const found = isList(profiles)
+    ? profiles.find((one) => readPath(one, [by]) === value)
+    : undefined;
+  const other = found === undefined ? undefined : readPath(found, [member]);
+  return typeof other === 'string' ? other : null;
 }
 
 /** The id of an agent profile; null if no profile has the name. The list of all of them writes, and is not requested. */
@@ -274,7 +283,10 @@ function createActivationCall(work: ItemWork): ItemRequest['call'] {
   const name = readPointerName(item);
   if (item.name !== 'agent_profile') return createActivationRequest(path, name);
   return async (get) => {
-    const id = await findAgentProfileId(get, name);
+    const own = await findAgentProfileId(get, name);
+    // The list makes the profile `default` where no agent profile is active.
+    const id =
+      own ?? (name === AGENT_DEFAULT ? await findListedAgent(get, 'name', name, 'id') : null);
     if (id !== null) return createActivationRequest(path, id);
     throw new SetpointError('unfit-for-service', `This service has no agent profile ${name}.`, {
       hint: 'Declare it under agent_profiles, or check the name.',

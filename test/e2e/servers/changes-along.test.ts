@@ -277,6 +277,30 @@ describe('an activation', () => {
     expect(new Set(rules)).toEqual(new Set(['clear-secret', 'move-endpoint']));
   });
 
+  it('that follows the store of the active profile shows what it replaces, once', async () => {
+    await service('app-server');
+    const llm = { model: 'openai/gpt-5', api_key: 'own-key', aws_access_key_id: 'own-id' };
+    await stored('/api/v1/settings/profiles/a', { llm });
+    await stored('/api/v1/settings/profiles/a/activate', {});
+    const evil = 'model: openai/gpt-5-mini, base_url: "https://evil.example.com"';
+    const file = `llm_profiles: { a: { ${evil}, aws_access_key_id: "\${env:ID}" } }`;
+    const { paths, rules } = await planned(file);
+    expect(paths?.toSorted()).toEqual([
+      'change agent_settings.llm.aws_access_key_id',
+      'change llm_base_url',
+      'change llm_model',
+      'change llm_profiles.a.model',
+      'rotate llm_profiles.a.aws_access_key_id',
+      'set llm_profiles.a.base_url',
+    ]);
+    expect(new Set(rules)).toEqual(new Set(['move-endpoint']));
+    const [outcome] = (await apply({ ...asked(file), allow: ['move-endpoint'] })).environments;
+    expect(outcome).toMatchObject({ status: 'applied', error: null });
+    const results = outcome?.changes.map(({ path, result }) => `${path.join('.')} ${result}`);
+    expect(results).toContain('llm_base_url verified');
+    expect((await planned(file)).paths).toEqual([]);
+  });
+
   it('counts for max_changes, and is verified with its request', async () => {
     await withOwnLlm();
     await stored('/api/profiles/a', { llm: { model: 'openai/gpt-5', api_key: 'a-key' } });
@@ -291,8 +315,8 @@ describe('an activation', () => {
     expect(outcome).toMatchObject({ status: 'applied', error: null });
     expect(outcome?.changes.map(({ path, result }) => [path.join('.'), result])).toEqual([
       ['active.llm_profile', 'verified'],
-      ['llm_base_url', 'verified'],
       ['llm_api_key', 'set'],
+      ['llm_base_url', 'verified'],
     ]);
     const [quiet] = (await plan(open(''))).environments;
     expect(quiet).toMatchObject({ status: 'in-sync', changes: [] });

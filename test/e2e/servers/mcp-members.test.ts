@@ -211,3 +211,40 @@ describe('enabled on an Agent Server', () => {
     expect((await plan(asked)).environments[0]).toMatchObject({ status: 'in-sync' });
   });
 });
+
+describe.each(LATER)('%s: a member of another strategy', (dialect) => {
+  const members: JsonRecord = {
+    value: '${env:KEY}',
+    header_name: 'X-Key',
+    username: 'u',
+    password: '${env:KEY}',
+    headers: { 'X-Key': '${env:KEY}' },
+    authentication: { type: 'oauth' },
+  };
+  const OWN: Readonly<Record<string, readonly string[]>> = {
+    api_key: ['value', 'header_name'],
+    bearer: ['value'],
+    basic: ['username', 'password'],
+    header: ['headers'],
+    oauth2: ['authentication'],
+  };
+  const cases = Object.entries(OWN).flatMap(([strategy, own]) =>
+    Object.keys(members).map((member) => [strategy, member, own.includes(member)] as const),
+  );
+
+  it('is refused before anything is sent, for every strategy and member', async () => {
+    const service = await serviceWith(dialect, {});
+    for (const [strategy, member, isOwn] of cases) {
+      const server = {
+        url: URL,
+        transport: 'http',
+        auth: { strategy, [member]: members[member] ?? null },
+      };
+      const asked = declaring(service, { one: server }, 'block', { env });
+      const [environment] = (await plan(asked)).environments;
+      const foreign = `mcp_servers.one.auth.${member} does not belong to the strategy ${strategy}`;
+      if (isOwn) expect(environment?.error).toBeNull();
+      else expect(environment?.error?.message).toContain(foreign);
+    }
+  });
+});

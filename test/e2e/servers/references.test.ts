@@ -136,6 +136,16 @@ it.each(Object.entries(PLACES))(
   },
 );
 
+it('the agent profile default is made active although the service has yet to make it', async () => {
+  const { server, run } = await started();
+  const text = 'active: { agent_profile: default }';
+  const applied = await run(text, 'apply', '--yes');
+  expect(applied.stderr).toBe('');
+  expect(applied.code).toBe(0);
+  expect((await server.ask('GET', '/api/agent-profiles/default')).status).toBe(200);
+  expect((await run(text, 'plan', '--exit-code')).code).toBe(0);
+});
+
 it('of two connections of one name neither is taken, also where the file declares none', async () => {
   const { server, run } = await started();
   await MADE.connection(server);

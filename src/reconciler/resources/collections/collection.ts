@@ -136,7 +136,8 @@ export function collection(
         const outdated = wire?.outdated?.(item, input.desired, input.fingerprints) ?? null;
         return why === null ? { reason: outdated } : { reason: why, consequence: true };
       });
-      const along = (cause: Change) => [cause, ...(wire?.along?.(cause, judged, earlier) ?? [])];
+      const planned = [...earlier, again];
+      const along = (cause: Change) => [cause, ...(wire?.along?.(cause, judged, planned) ?? [])];
       const effective = again.changes.flatMap(
         (cause) => wire?.effective?.(cause, judged, earlier) ?? [],
       );

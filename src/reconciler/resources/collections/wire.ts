@@ -62,8 +62,8 @@ export interface CollectionCodec extends Pick<
   ) => Reason | null;
   /** What else of the service is stored that `along` is made of: of what an item names. */
   readonly stored?: (asking: Asking) => Promise<Stored>;
-  /** What the request of an item changes elsewhere on the service, besides the change itself. */
-  readonly along?: (cause: Change, judged: CollectionState, earlier: Plan) => readonly Change[];
+  /** What the request of an item changes elsewhere on the service, besides the change itself. `planned` ends with the part of the collection. */
+  readonly along?: (cause: Change, judged: CollectionState, planned: Plan) => readonly Change[];
   /** What comes into effect with the request of an item although it is stored already, for guards to judge. */
   readonly effective?: (cause: Change, judged: CollectionState, earlier: Plan) => readonly Change[];
   /** Secrets that an item took along when it was written, although they are not part of it: fingerprints of them are stored. */

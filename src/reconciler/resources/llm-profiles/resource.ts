@@ -10,10 +10,12 @@ import type { DialectName } from '../../model/dialect.ts';
 import { fields, MODEL_PART } from '../../model/field.ts';
 import { isWithin } from '../../model/path.ts';
 import { findServerDefault, nativeNodes } from '../../model/native-schema.ts';
-import type { Change } from '../../model/plan.ts';
+import type { Change, Plan } from '../../model/plan.ts';
 import type { Warning } from '../../model/error.ts';
 import type { DesiredState } from '../../model/state.ts';
-import { isEmpty, isRecord, readPath, type Value } from '../../model/value.ts';
+import { createRecord, isEmpty, isRecord, readPath, type Value } from '../../model/value.ts';
+import { withPart } from '../../effects/stored.ts';
+import { changesInSettings } from '../active-effects.ts';
 import { collection } from '../collections/collection.ts';
 import { renameOverPath } from '../collections/whole.ts';
 import {
@@ -48,6 +50,7 @@ const WIRES: Wires = {
     list: (asking) => listLlmProfiles(asking, V1, 'with the active one'),
     unfit: (judged) => [...unfitActive(judged, ACTIVE_IN_V1), ...unfitInSettings(judged)],
     warned: warnStoreDeactivation,
+    along: listReactivationChanges,
   },
   'agent-server': {
     ...createLlmProfileCodec('agent-server', AGENT, 50),
@@ -99,6 +102,28 @@ function activeAgain(work: ItemWork, requests: readonly ItemRequest[]): readonly
   const { item, listing, desired } = work;
   const ended = item.members === null ? null : findDeactivatedProfile(item.name, listing, desired);
   return ended === null ? requests : [...requests, activation(ended, listing)];
+}
+
+/** Lists what a reactivation changes in the settings, where it follows from a change: with the first change that leads to it. */
+function listReactivationChanges(
+  cause: Change,
+  { listing, desired, settings }: CollectionState,
+  planned: Plan,
+): readonly Change[] {
+  const changes = planned.at(-1)?.changes ?? [];
+  const deactivates = (change: Change): string | null =>
+    change.action === 'remove'
+      ? null
+      : findDeactivatedProfile(readChangedItemName(change), listing, desired);
+  const ended = deactivates(cause);
+  if (ended === null || changes.find((one) => deactivates(one) !== null) !== cause) return [];
+  const { stored = createRecord([]) } = listing.items.find(({ name }) => name === ended) ?? {};
+  const request = { ...createActivationRequest(V1, ended), body: createRecord([]) };
+  return changesInSettings(request, cause, {
+    stored: withPart(createRecord([]), [LLM_PROFILES_FORM.block], { [ended]: stored }),
+    settings,
+    earlier: planned,
+  });
 }
 
 function activation(name: string, { items }: Listing): ItemRequest {
