@@ -2,3 +2,4 @@
 // to start than a request takes. The library imports undici itself.
 export { default as Client } from 'undici/lib/dispatcher/client.js';
 export { default as Pool } from 'undici/lib/dispatcher/pool.js';
+export { default as buildConnector } from 'undici/lib/core/connect.js';

@@ -94,7 +94,15 @@ const GROUPS = [
     '',
     [
       ['CI', 'Not empty: no questions, --dotenv is refused, and the two lists above must be set.'],
-      ['HTTPS_PROXY', 'The proxy for https: addresses. In lower case too.'],
+      [
+        'HTTPS_PROXY',
+        'The proxy for https: addresses: http: or https:, not SOCKS. In lower case too. HTTP_PROXY is ignored: http: is for this machine and listed origins.',
+      ],
+      ['ALL_PROXY', 'The same, if HTTPS_PROXY is not set. In lower case too.'],
+      [
+        'NODE_EXTRA_CA_CERTS',
+        'A file of certificate authorities that Node trusts; server.ca_file adds to them, as to those of NODE_OPTIONS=--use-system-ca (Node 22.15 or later).',
+      ],
       ['NO_PROXY', 'Hosts that are reached without the proxy. In lower case too.'],
       [
         'NODE_TLS_REJECT_UNAUTHORIZED',

@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { answer, rawServer, SETTINGS } from './raw-server.ts';
 import { failure, KEY, serviceAt, written } from './service.ts';
 import { tunnel } from './tunnel.ts';
+import { readProxyVariables } from '../../src/reconciler/service/network.ts';
 
 const file = (name: string) => readFileSync(new URL(`certs/${name}`, import.meta.url), 'utf8');
 const ca = file('ca.pem');
@@ -99,9 +100,42 @@ describe('a proxy', () => {
     expect(error.hint).toContain('HTTPS_PROXY');
   });
 
+  it('of SOCKS is refused with what to do, unless the service is reached without it', async () => {
+    const proxy = { url: 'socks5h://canary@127.0.0.1:9', bypass: 'other.example.test' };
+    expect(() => serviceAt('https://agents.example.test', { proxy })).toThrow(
+      /a SOCKS proxy, which/,
+    );
+    const server = await secured();
+    const service = serviceAt(server.url, { ca, proxy });
+    await expect(service.observer.observe()).resolves.toMatchObject({ stored: true });
+    expect(() => serviceAt('https://other.example.test', { proxy })).not.toThrow();
+  });
+
+  it.each([
+    [
+      { HTTPS_PROXY: 'a', ALL_PROXY: 'b', NO_PROXY: 'c' },
+      { url: 'a', bypass: 'c' },
+    ],
+    [{ ALL_PROXY: 'b' }, { url: 'b', bypass: null }],
+    [
+      { all_proxy: 'b', no_proxy: 'c' },
+      { url: 'b', bypass: 'c' },
+    ],
+    [
+      { HTTPS_PROXY: '', ALL_PROXY: 'b' },
+      { url: '', bypass: null },
+    ],
+    [
+      { HTTP_PROXY: 'd', http_proxy: 'd' },
+      { url: null, bypass: null },
+    ],
+  ])('is the one that %o name', (env, expected) => {
+    expect(readProxyVariables(env)).toEqual(expected);
+  });
+
   it.each(['ftp://canary', 'http://', 'http://canary:x y'])('cannot be at %s', (url) => {
     expect(() =>
       serviceAt('https://agents.example.test', { proxy: { url, bypass: null } }),
-    ).toThrow(/^HTTPS_PROXY is not the address of a proxy/);
+    ).toThrow(/^HTTPS_PROXY or ALL_PROXY is not the address of a proxy/);
   });
 });

@@ -68,6 +68,8 @@ export function serverAt(url: string, server: Partial<ServerSettings> = {}): Ser
     dialect: 'auto',
     headers: new Map(),
     caFile: null,
+    clientCert: null,
+    clientKey: null,
     compareSecrets: false,
     ...server,
   };

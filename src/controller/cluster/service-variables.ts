@@ -5,6 +5,8 @@ export function serviceVariables(env: Variables): Record<string, string | undefi
   const names = [
     'HTTPS_PROXY',
     'https_proxy',
+    'ALL_PROXY',
+    'all_proxy',
     'NO_PROXY',
     'no_proxy',
     'NODE_TLS_REJECT_UNAUTHORIZED',

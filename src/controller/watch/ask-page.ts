@@ -6,7 +6,7 @@ import type { Secret } from '../../reconciler/model/secret.ts';
 import { VERSION } from '../../reconciler/model/version.ts';
 import { exchange, type WireAnswer } from '../../reconciler/service/exchange.ts';
 import { createFaultError } from '../../reconciler/service/fault-error.ts';
-import { openNetwork, proxyAddress } from '../../reconciler/service/network.ts';
+import { openNetwork, selectProxy, readProxyVariables } from '../../reconciler/service/network.ts';
 
 /** The address of a controller's page, and the login for it. */
 export interface PageAddress {
@@ -33,8 +33,9 @@ export async function askPage(address: PageAddress): Promise<WatchedDocument> {
   const network = await openNetwork({
     base,
     ca: null,
-    proxy: proxyAddress(env['HTTPS_PROXY'] ?? env['https_proxy'] ?? null),
-    bypass: env['NO_PROXY'] ?? env['no_proxy'] ?? null,
+    identity: null,
+    proxy: selectProxy(base, readProxyVariables(env)),
+    bypass: readProxyVariables(env).bypass,
     connectTimeout: timeout,
   });
   try {

@@ -414,7 +414,7 @@ function emptyValue(path: readonly string[]): Finding {
 const MISPLACED: Finding = {
   code: 'malformed-reference',
   message: 'References are not resolved here.',
-  hint: 'Write the value itself. References work in settings, in values of secrets, and in url, api_key, headers and ca_file of a server.',
+  hint: 'Write the value itself. References work in settings, in values of secrets, and in url, api_key, headers, ca_file, client_cert and client_key of a server.',
 };
 
 /** Flux's substitution and envsubst take `${env:NAME}` as a variable of their own, and leave nothing. */

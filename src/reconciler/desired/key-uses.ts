@@ -39,11 +39,15 @@ interface Sender {
   readonly origin: string;
 }
 
-/** The senders of a value: one that sends it as a key, and otherwise at most two origins. */
+/** The senders of a value: one that sends it as a key, one that proves to have it, and otherwise at most two origins. */
 interface Senders {
   key: Sender | null;
+  identity: Sender | null;
   readonly others: Sender[];
 }
+
+/** The private key of a client certificate, `identity`, is never sent: many origins may ask for its proof, and none may get it. */
+type SentAs = 'key' | 'identity' | 'value';
 
 /**
  * The variables, files and secrets that all targets of the files send, and the origin of each. A key of one server may be sent to no other
@@ -65,7 +69,7 @@ export class KeyUses {
   add(target: Target): void {
     const sender = this.#findSender(target);
     if (sender === null) return;
-    for (const { source, isKey } of this.#inServer(target.server)) this.#add(source, sender, isKey);
+    for (const { source, use } of this.#inServer(target.server)) this.#add(source, sender, use);
     const above = target.shared;
     for (const name of SETTINGS) {
       const part = target[name];
@@ -76,7 +80,7 @@ export class KeyUses {
         for (const { source } of this.#inPart(shared, undefined)) this.#above.add(source);
       }
       if (part === shared) continue;
-      for (const { source } of this.#inPart(part, shared)) this.#add(source, sender, false);
+      for (const { source } of this.#inPart(part, shared)) this.#add(source, sender, 'value');
     }
   }
 
@@ -106,7 +110,8 @@ export class KeyUses {
   }
 
   #findKey(source: string): Sender | null {
-    return this.#senders.get(source)?.key ?? null;
+    const senders = this.#senders.get(source);
+    return senders?.key ?? senders?.identity ?? null;
   }
 
   /** Adds what targets take from the blocks above them: only if one of these refers to a key, which is rare. */
@@ -116,24 +121,28 @@ export class KeyUses {
       if (sender === null) continue;
       for (const part of settingsParts(target))
         for (const { source } of this.#inPart(part, undefined))
-          if (this.#findKey(source) !== null) this.#add(source, sender, false);
+          if (this.#findKey(source) !== null) this.#add(source, sender, 'value');
     }
   }
 
-  #add(source: string, sender: Sender, isKey: boolean): void {
+  #add(source: string, sender: Sender, use: SentAs): void {
     let known = this.#senders.get(source);
     if (known === undefined) {
-      known = { key: null, others: [] };
+      known = { key: null, identity: null, others: [] };
       this.#senders.set(source, known);
     }
-    const { key, others } = known;
-    const elsewhere = [...(key === null ? [] : [key]), ...(isKey ? others : [])].find(
-      ({ origin }) => origin !== sender.origin,
-    );
-    if (elsewhere !== undefined && !this.#shared.has(source))
+    const { key, identity, others } = known;
+    const rivals = {
+      key: [key, identity, ...others],
+      identity: [key, ...others],
+      value: [key, identity],
+    }[use];
+    const elsewhere = rivals.find((rival) => rival !== null && rival.origin !== sender.origin);
+    if (elsewhere !== undefined && elsewhere !== null && !this.#shared.has(source))
       this.#shared.set(source, [elsewhere, sender]);
-    if (isKey) known.key ??= sender;
-    else if (others.length < 2 && others[0]?.origin !== sender.origin) others.push(sender);
+    if (use === 'value') {
+      if (others.length < 2 && others[0]?.origin !== sender.origin) others.push(sender);
+    } else known[use] ??= sender;
   }
 
   #findSender(target: Target): Sender | null {
@@ -143,21 +152,28 @@ export class KeyUses {
   }
 
   #describeShared(source: string, one: Sender, other: Sender): SharedKey {
+    const isIdentity = this.#senders.get(source)?.key === null;
     const [first, second] = [
       this.#findUse(one.target, source),
-      this.#findUse(other.target, source),
+      this.#findUse(other.target, source, isIdentity ? 'value' : undefined),
     ];
     const key = referenceName(first.reference);
     return { key, uses: first.isKey ? [first, second] : [second, first] };
   }
 
-  #findUse(target: Target, source: string): KeyUse & Pick<KeyReference, 'reference'> {
+  /** Returns the use of a value in a target: in its server if it is there, or in its settings if `preferred` is a value. */
+  #findUse(
+    target: Target,
+    source: string,
+    preferred?: SentAs,
+  ): KeyUse & Pick<KeyReference, 'reference'> {
     const used = [...this.#inServer(target.server)].filter((one) => one.source === source);
     const inServer = used.find(({ isKey }) => isKey) ?? used[0];
-    if (inServer !== undefined) return { ...inServer, target };
+    if (inServer !== undefined && preferred === undefined) return { ...inServer, target };
     for (const name of SETTINGS)
       for (const found of this.#inPart(target[name], undefined, name))
         if (found.source === source) return { ...found, target, isKey: false };
+    if (inServer !== undefined) return { ...inServer, target };
     throw new SetpointError('internal', `${target.name} does not refer to what it sends.`);
   }
 
@@ -165,13 +181,16 @@ export class KeyUses {
     for (const { node, text, path } of listReferenceTexts(server, undefined, ['server'])) {
       const kind = serverBlock.textKind?.(path.slice(1));
       const host = path[1] !== 'url' ? '' : isEmbedded(text) ? text : hostTemplate(text);
-      if (kind !== 'secret' && path[1] !== 'url') continue;
-      for (const [part, isKey] of [
-        [host, false],
-        [text.slice(host.length), true],
+      const isIdentity = path[1] === 'client_key';
+      if (kind !== 'secret' && path[1] !== 'url' && !isIdentity) continue;
+      for (const [part, use] of [
+        [host, 'value'],
+        [text.slice(host.length), isIdentity ? 'identity' : 'key'],
       ] as const)
-        for (const reference of parseReferences(part))
-          yield { source: this.#describeSource(reference), reference, isKey, node, path };
+        for (const reference of parseReferences(part)) {
+          const source = this.#describeSource(reference);
+          yield { source, reference, use, isKey: use !== 'value', node, path };
+        }
     }
   }
 
@@ -201,6 +220,7 @@ interface KeyReference {
 }
 
 interface FoundInServer extends KeyReference {
+  readonly use: SentAs;
   readonly isKey: boolean;
 }
 

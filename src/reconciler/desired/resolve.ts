@@ -237,6 +237,8 @@ export function resolveServer(
     if (value !== null) headers.set(name, value);
   }
   const caFile = resolved(['ca_file']);
+  const clientCert = resolved(['client_cert']);
+  const clientKey = resolved(['client_key']);
   const trimmed = url?.text.trim() ?? '';
   if (url !== null && url.ref !== null && !isServiceAddress(trimmed)) {
     problems.push({
@@ -257,6 +259,8 @@ export function resolveServer(
       dialect: isDialect(dialect) ? dialect : 'auto',
       headers,
       caFile: caFile?.text ?? null,
+      clientCert: clientCert?.text ?? null,
+      clientKey: clientKey === null ? null : new Secret(clientKey.text, clientKey.ref),
       compareSecrets: isTrue(member(target.server, 'compare_secrets')),
     },
   };

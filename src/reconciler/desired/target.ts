@@ -2,7 +2,7 @@ import type { Diagnostic } from '../model/diagnostic.ts';
 import { BLOCKS, eachBlock, type Blocks, findDoubleSpellings, withOwnBlocks } from './blocks.ts';
 import type { FilePath } from './blocks/block.ts';
 import { clashingNames } from './blocks/collections.ts';
-import { keysThatDoNotFollow, missingServer } from './blocks/server.ts';
+import { findHalfIdentity, keysThatDoNotFollow, missingServer } from './blocks/server.ts';
 import { checkFile } from './check-file.ts';
 import { changesCrossings, crossFindings } from './cross-check.ts';
 import { nodesOfData } from './data-nodes.ts';
@@ -206,6 +206,7 @@ function createTargets(
         ...ofBase,
         ...findDoubleFields(blocks.settings),
         ...crossFindings(blocks),
+        ...findHalfIdentity(blocks.server, null),
         ...(options.serverGiven ? [] : missingServer(root, blocks.server, null)),
       ],
     };
@@ -233,6 +234,9 @@ function createTargets(
     findings.push(
       ...clashing(node, ['environments', key], blocks.secrets),
       ...keysThatDoNotFollow(environment, blocks.server, server),
+      ...(server === undefined && index > 0
+        ? []
+        : findHalfIdentity(overlay(blocks.server, server), environment)),
       ...(options.serverGiven
         ? []
         : missingServer(root, overlay(blocks.server, server), environment)),

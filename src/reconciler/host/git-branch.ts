@@ -69,6 +69,8 @@ const REACHING = [
   'SSL_CERT_FILE',
   'HTTPS_PROXY',
   'https_proxy',
+  'ALL_PROXY',
+  'all_proxy',
   'NO_PROXY',
   'no_proxy',
   'XDG_CONFIG_HOME',

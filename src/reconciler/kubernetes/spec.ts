@@ -7,6 +7,7 @@ import {
   type PlacedFinding,
 } from '../desired/node.ts';
 import { BLOCKS, type BlockName } from '../desired/blocks.ts';
+import { TLS_FILES } from '../desired/blocks/server.ts';
 import { SetpointError } from '../model/error.ts';
 import { parseWholeReference } from '../desired/references.ts';
 import type { Target } from '../desired/target.ts';
@@ -119,9 +120,11 @@ function serverSpec(server: Node | undefined, taking: Taking): KubeObject {
     const secretKeyRef = secretRef(one.node, ['server', 'headers', one.key], taking);
     return secretKeyRef === undefined ? [] : [{ name: one.key, secretKeyRef }];
   });
-  const file = member(server, 'ca_file');
-  if (file !== undefined) refuse(file, { filePath: ['server', 'ca_file'] }, CA_FILE, taking);
-  const own = createSpecMembers(server, ['url', 'api_key', 'headers', 'ca_file']);
+  for (const name of TLS_FILES) {
+    const file = member(server, name);
+    if (file !== undefined) refuse(file, { filePath: ['server', name] }, tlsFile(name), taking);
+  }
+  const own = createSpecMembers(server, ['url', 'api_key', 'headers', ...TLS_FILES]);
   return {
     url: readServerUrl(server, taking),
     ...(apiKeySecretRef === undefined ? {} : { apiKeySecretRef }),
@@ -130,10 +133,15 @@ function serverSpec(server: Node | undefined, taking: Taking): KubeObject {
   };
 }
 
-const CA_FILE = {
-  message: 'A SettingsTarget has no ca_file: a file of this machine is not in the cluster.',
-  hint: 'Leave it out, and set NODE_EXTRA_CA_CERTS where the objects are read.',
-};
+function tlsFile(name: (typeof TLS_FILES)[number]) {
+  return {
+    message: `A SettingsTarget has no ${name}: a file of this machine is not in the cluster.`,
+    hint:
+      name === 'ca_file'
+        ? 'Leave it out, and set NODE_EXTRA_CA_CERTS where the objects are read.'
+        : 'Leave it out; a controller in a cluster sends no client certificate.',
+  };
+}
 
 function readServerUrl(server: Node | undefined, taking: Taking): string {
   const node = member(server, 'url');

@@ -514,9 +514,17 @@ export interface Server {
     [k: string]: string;
   };
   /**
-   * A PEM file of certificate authorities to trust besides the built-in ones; relative to this file.
+   * A PEM file of certificate authorities to trust in addition to those that Node trusts (built in, NODE_EXTRA_CA_CERTS, --use-system-ca); relative to this file.
    */
   ca_file?: string;
+  /**
+   * The client certificate for a server that asks for one (mTLS), with its intermediate certificates: a PEM file, relative to this file, or a reference to the path or to the PEM text. Used for https: alone, together with client_key.
+   */
+  client_cert?: string;
+  /**
+   * The private key of client_cert, without a passphrase: a PEM file, relative to this file, or a reference to the path or to the PEM text. It is never sent or shown.
+   */
+  client_key?: string;
   /**
    * The settings API of the service: settings-v0, app-server, agent-server, or auto. settings-v0 is GET and POST /api/settings, as releases up to 1.6 have it; app-server is /api/v1/settings, from 1.9 on; agent-server is GET and PATCH /api/settings of the Agent Server, from 1.31 on. auto finds out and writes nothing for it; a declared one saves that request.
    */

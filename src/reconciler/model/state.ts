@@ -118,6 +118,10 @@ export interface ServerSettings {
   readonly dialect: DialectName | 'auto';
   readonly headers: ReadonlyMap<string, Secret>;
   readonly caFile: string | null;
+  /** The client certificate for TLS: the path of a PEM file, or its text. */
+  readonly clientCert: string | null;
+  /** The private key of the client certificate: the path of a PEM file, or its text. */
+  readonly clientKey: Secret | null;
   /** True if secrets that the service masks are read in clear for comparison. */
   readonly compareSecrets: boolean;
 }

@@ -33,13 +33,13 @@ import {
   mayHaveOrganizations,
   organizationBehind,
 } from '../service/settings.ts';
-import { proxyUse } from '../service/network.ts';
+import { proxyUse, type ProxyVariables } from '../service/network.ts';
 import { observeTarget, type OpenTarget } from './open-target.ts';
 import { proveStoredState, planInput } from './plan-target.ts';
 import type { Checking, Options } from './options.ts';
 import { formatOrigin, type PreparedTarget } from './prepare.ts';
 import { referenceError } from './leavable.ts';
-import { createMaskingSource, type ProxyVariables, type Running } from './redacting.ts';
+import { createMaskingSource, type Running } from './redacting.ts';
 import { listPlanChanges, listPlanUnknowns } from '../model/plan.ts';
 import { collectSecrets } from '../model/value.ts';
 import { listComparisonWays, waysSentences } from '../model/uncompared.ts';
@@ -149,12 +149,15 @@ function proxyCheck(
       case 'not-https':
         return createPassedCheck(
           'proxy',
-          'HTTPS_PROXY is for https to other machines: reached directly',
+          'HTTPS_PROXY and ALL_PROXY are for https to other machines, and HTTP_PROXY is ignored: reached directly',
         );
       case 'bypassed':
         return createPassedCheck('proxy', 'NO_PROXY names the host: reached directly');
       case 'used':
-        return createPassedCheck('proxy', `HTTPS_PROXY is in effect: reached through ${use.via}`);
+        return createPassedCheck(
+          'proxy',
+          `HTTPS_PROXY or ALL_PROXY is in effect: reached through ${use.via}`,
+        );
     }
   } catch (thrown) {
     return createFailedCheck('proxy', errorReport(asSetpointError(thrown)));

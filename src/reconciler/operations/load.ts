@@ -27,6 +27,7 @@ import { DEFAULT_FILE, DEFAULT_FILE_SIZE, LARGEST_FILE_SIZE, type Options } from
 import { lockPath, readLock } from '../desired/schema-lock.ts';
 import { NATIVE_PARTS } from '../model/field.ts';
 import type { SchemaLock } from '../model/native-schema.ts';
+import { isPem, TLS_FILES } from '../desired/blocks/server.ts';
 import { lookUp, lookUpAll } from '../desired/lookup.ts';
 import { mayHoldReference } from '../desired/references.ts';
 import { listCheckedPaths } from '../host/reference-source.ts';
@@ -339,16 +340,17 @@ export function filesRead(targets: Iterable<Target>, options: Options): Readonly
     for (const part of [server, settings]) lookUpAll(part, references, undefined);
   if (files.size > 0) for (const path of listCheckedPaths(env)) files.add(path);
   for (const target of targets) {
-    const certificates = readNodeText(member(target.server, 'ca_file')) ?? '';
-    if (certificates !== '' && !mayHoldReference(certificates))
-      files.add(resolve(dirname(target.file), certificates));
+    for (const key of TLS_FILES) {
+      const path = readNodeText(member(target.server, key)) ?? '';
+      if (path !== '' && !mayHoldReference(path)) files.add(resolve(dirname(target.file), path));
+    }
     if ((env['SETPOINT_STATE_KEY'] ?? '') !== '' && options.state !== null)
       files.add(fingerprintPath(target, options));
   }
   return files;
 }
 
-/** The additional files that settings name: authorities of certificates, and the stores of embedded services. */
+/** The additional files that settings name: certificates and their keys, and the stores of embedded services. */
 export function listReferencedFiles(
   targets: Iterable<Target>,
   { env }: Options,
@@ -356,9 +358,9 @@ export function listReferencedFiles(
   const source = { variable: (name: string) => env[name], file: () => ({ problem: '' }) };
   const paths = new Set<string>();
   for (const { file, server } of targets)
-    for (const key of ['ca_file', 'url']) {
+    for (const key of [...TLS_FILES, 'url']) {
       const found = lookUp(readNodeText(member(server, key)) ?? '', source);
-      if ('problem' in found || found.text === '') continue;
+      if ('problem' in found || found.text === '' || isPem(found.text)) continue;
       const path = key === 'url' ? parseEmbeddedAddress(found.text)?.path : found.text;
       if (path !== undefined && path !== '') paths.add(resolve(dirname(file), path));
     }

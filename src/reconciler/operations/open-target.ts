@@ -7,7 +7,6 @@ import { findPathFacts, placesWithin } from '../model/path-facts.ts';
 import type { DesiredField, ServerSettings } from '../model/state.ts';
 import { VERSION } from '../model/version.ts';
 import { SYSTEM_CLOCK } from '../host/this-process.ts';
-import { readText } from '../host/read-text.ts';
 import { writePlace } from '../host/write-aside.ts';
 import { listDeclaredPointers } from '../plan/profiles.ts';
 import { concernsOrganization } from '../model/organization.ts';
@@ -18,7 +17,7 @@ import type { Startup, TimeLimits } from '../service/request.ts';
 import { knowing, settingsObserver } from '../service/settings.ts';
 import { DEFAULT_TIMEOUT, type Options } from './options.ts';
 import type { PreparedTarget } from './prepare.ts';
-import { assertAnswers } from './load.ts';
+import { readTlsFiles } from './tls-files.ts';
 import type { Running } from './redacting.ts';
 
 /** A connection to the service of an environment, and what reads it. */
@@ -71,7 +70,6 @@ export async function observeTarget<T>(
   }
 }
 
-const CA_LIMIT = 1024 * 1024;
 const BARE_STORE = '.setpoint/embedded.json';
 
 /** `embedded:` starts the service here, on loopback, with its store next to the settings file. */
@@ -101,7 +99,7 @@ async function openTarget(
     userAgent: `setpoint/${VERSION}`,
     networks: options.networks,
     asksSecrets: asksSecrets || desired.fields.some(canHaveSecrets),
-    ca: server.caFile === null ? null : certificates(resolve(folder, server.caFile), options),
+    ...(embedded === null ? readTlsFiles({ target }, server, options) : {}),
     proxy: options.proxy,
     ...(options.dispatcher === undefined ? {} : { dispatcher: options.dispatcher }),
   });
@@ -199,23 +197,5 @@ async function startEmbedded(
         cause: thrown,
       },
     );
-  }
-}
-
-/** One error for all that is wrong with it: a branch may name any path, and must not learn whether there is a file. */
-function certificates(path: string, options: Running<Options>): string {
-  assertAnswers(path, options);
-  const text = textOfCertificates(path);
-  if (text?.includes('-----BEGIN CERTIFICATE-----') === true) return text;
-  throw new SetpointError('file-unreadable', `${path} contains no certificates in PEM form.`);
-}
-
-function textOfCertificates(path: string): string | null {
-  try {
-    const read = readText(path, CA_LIMIT);
-    return 'text' in read ? read.text : null;
-  } catch (thrown) {
-    if (thrown instanceof SetpointError) return null;
-    throw thrown;
   }
 }

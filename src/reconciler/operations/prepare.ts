@@ -9,7 +9,7 @@ import { SharedValues } from '../model/redactor.ts';
 import { Secret } from '../model/secret.ts';
 import type { DesiredState, ServerSettings } from '../model/state.ts';
 import { hostProblem } from '../desired/address-travel.ts';
-import { readDeclaredOrigin } from '../desired/blocks/server.ts';
+import { isPem, readDeclaredOrigin } from '../desired/blocks/server.ts';
 import {
   createTravelPolicy,
   travelProblem,
@@ -224,14 +224,16 @@ function reach(
 }
 
 /** Masks the files that a server's references lead to: messages name them by their whole path. */
-function notePaths(target: Target, { url, caFile }: ServerSettings, resolved: RunRedactors): void {
+function notePaths(target: Target, server: ServerSettings, resolved: RunRedactors): void {
   const paths = {
-    url: parseEmbeddedAddress(url)?.path ?? null,
-    ca_file: caFile,
+    url: parseEmbeddedAddress(server.url)?.path ?? null,
+    ca_file: server.caFile,
+    client_cert: server.clientCert,
+    client_key: server.clientKey === null ? null : String(server.clientKey.reveal()),
   };
   for (const [key, path] of Object.entries(paths)) {
     const written = readNodeText(member(target.server, key)) ?? '';
-    if (path === null || path === '' || !mayHoldReference(written)) continue;
+    if (path === null || path === '' || isPem(path) || !mayHoldReference(written)) continue;
     resolved.add(target.name, resolve(dirname(target.file), path), null);
   }
 }
@@ -306,6 +308,8 @@ function redirectServer(
       dialect: 'auto',
       headers: new Map(),
       caFile: null,
+      clientCert: null,
+      clientKey: null,
       compareSecrets: false,
     },
     warnings: target.server === undefined ? [] : [{ code: 'key-not-used', message, path: [] }],

@@ -11,7 +11,7 @@ import {
   type SecretAnswers,
 } from '../host/reference-source.ts';
 import { allowListeners, freeGrownMemory, runInfo, findTracer } from '../host/this-process.ts';
-import { Networks } from '../service/network.ts';
+import { Networks, readProxyVariables, type ProxyVariables } from '../service/network.ts';
 import type { Options } from './options.ts';
 
 /**
@@ -71,19 +71,6 @@ export type Running<R extends Options> = R & {
   readonly silent: ReadonlySet<string>;
 };
 
-/** The proxy that the variables name, and what bypasses it; null if they name none. */
-export interface ProxyVariables {
-  readonly url: string | null;
-  readonly bypass: string | null;
-}
-
-function proxyVariables(env: Options['env']): ProxyVariables {
-  return {
-    url: env['HTTPS_PROXY'] ?? env['https_proxy'] ?? null,
-    bypass: env['NO_PROXY'] ?? env['no_proxy'] ?? null,
-  };
-}
-
 /** Creates the lookups of a run in its variables once, because the process reads a variable again at each access. */
 function createLookups(
   env: Options['env'],
@@ -92,7 +79,7 @@ function createLookups(
 ): Pick<Running<Options>, 'references' | 'secrets' | 'proxy' | 'silent'> {
   const references =
     'request' in secrets ? requestSource(secrets) : referenceSource(env, silent, secrets);
-  return { references, secrets, proxy: proxyVariables(env), silent };
+  return { references, secrets, proxy: readProxyVariables(env), silent };
 }
 
 /** Returns the same run without reading files on a disk that does not answer. */

@@ -5,10 +5,11 @@ import type { Clock } from '../model/ports.ts';
 import type { Secret } from '../model/secret.ts';
 import type { ServerSettings } from '../model/state.ts';
 import { exchange, type Method, type WireAnswer } from './exchange.ts';
+import type { IdentityUse } from './fault-error.ts';
 import {
-  mayProxy,
+  type ClientIdentity,
   notCertificates,
-  proxyAddress,
+  selectProxy,
   type KnownOrganization,
   Networks,
   type Turns,
@@ -19,6 +20,7 @@ import { isReservedHeader } from '../model/mcp.ts';
  * The options of a connection.
  * - `timeout`: milliseconds that one request may take, in total.
  * - `ca`: PEM text of additional certificate authorities to trust.
+ * - `identity`: the client certificate, for a server that asks for one.
  * - `proxy`: the values of HTTPS_PROXY and NO_PROXY; loopback never goes through a proxy.
  * - `networks`: the part that the connections of a run share. Default: networks of its own.
  * - `dispatcher`: replaces the network; it is not closed with the connection.
@@ -27,6 +29,7 @@ import { isReservedHeader } from '../model/mcp.ts';
 export interface ConnectOptions {
   readonly timeout: number;
   readonly ca?: string | null;
+  readonly identity?: ClientIdentity | null;
   readonly proxy?: { readonly url: string | null; readonly bypass: string | null };
   readonly networks?: Networks;
   readonly dispatcher?: Dispatcher;
@@ -102,9 +105,9 @@ const LONGEST_TIMER = 2_147_483_647;
 export function connect(server: ServerSettings, options: ConnectOptions): Connection {
   const base = baseAddress(server);
   const headers = requestHeaders(server, options.userAgent);
-  const ca = options.ca ?? null;
+  const { ca = null, identity = null } = options;
   if (ca !== null && !ca.includes('-----BEGIN CERTIFICATE-----')) throw notCertificates();
-  const proxy = proxyAddress(options.proxy?.url ?? null);
+  const proxy = options.proxy === undefined ? null : selectProxy(base, options.proxy);
   const prefix = base.pathname.replace(/\/+$/, '');
   const shownPrefix = server.origin === base.origin ? prefix : '';
   const timeout = Math.min(options.timeout, LONGEST_TIMER);
@@ -116,11 +119,20 @@ export function connect(server: ServerSettings, options: ConnectOptions): Connec
       ? networks.use({
           base,
           ca,
+          identity,
           proxy,
           bypass: options.proxy?.bypass ?? null,
           connectTimeout: Math.min(CONNECT_MS, timeout),
         })
-      : { dispatcher: () => Promise.resolve(given), release: () => Promise.resolve() };
+      : {
+          dispatcher: () => Promise.resolve(given),
+          asksIdentity: () => false,
+          release: () => Promise.resolve(),
+        };
+  const describeIdentity = (): IdentityUse => {
+    if (identity === null) return network.asksIdentity() ? 'missing' : 'none';
+    return identity.expires < options.clock.now() ? 'expired' : 'sent';
+  };
   const random = options.random ?? Math.random;
   const turns = networks.paces.open(base.origin, {
     clock: options.clock,
@@ -135,7 +147,7 @@ export function connect(server: ServerSettings, options: ConnectOptions): Connec
     base,
     clock: options.clock,
     timeout,
-    proxied: proxy !== null && mayProxy(base),
+    proxied: proxy !== null,
     sendsKey: sendsKey(server),
     dialect: server.dialect,
     secrets: [...(server.apiKey === null ? [] : [server.apiKey]), ...server.headers.values()],
@@ -168,7 +180,9 @@ export function connect(server: ServerSettings, options: ConnectOptions): Connec
       });
       answered(answer);
       networks.onExchange?.(method, answer.kind === 'reply' ? answer.status : null);
-      if (answer.kind === 'fault' || !(answer.body instanceof Uint8Array)) return answer;
+      if (answer.kind === 'fault')
+        return { ...answer, fault: { ...answer.fault, identity: describeIdentity() } };
+      if (!(answer.body instanceof Uint8Array)) return answer;
       return { ...answer, body: networks.bodies.same(answer.body) };
     },
     async close() {

@@ -17,7 +17,15 @@ export function createFaultError(place: string, fault: WireFault, proxied = fals
     new ServiceError(
       'unreachable',
       requestError(words, place),
-      options({ retry, hint: proxied ? PROXY_HINT : undefined, starting: words }),
+      options({
+        retry,
+        hint: proxied
+          ? PROXY_HINT
+          : fault.kind === 'cut' && fault.identity === 'sent'
+            ? REFUSED_IDENTITY_HINT
+            : undefined,
+        starting: words,
+      }),
     );
   switch (fault.kind) {
     case 'refused':
@@ -31,6 +39,7 @@ export function createFaultError(place: string, fault: WireFault, proxied = fals
     case 'proxy':
       return proxyError(place, fault.status, fault.cause);
     case 'tls':
+      if (isIdentityAlert(fault.code)) return identityError(place, fault, fault.code);
       return new ServiceError(
         'tls',
         requestError(tlsWords(fault.code), place),
@@ -46,6 +55,8 @@ export function createFaultError(place: string, fault: WireFault, proxied = fals
         }),
       );
     case 'cut':
+      if (fault.phase !== 'body' && (fault.identity === 'missing' || fault.identity === 'expired'))
+        return identityError(place, fault, null);
       if (fault.phase === 'connect') return unreachable('no connection could be made');
       if (fault.phase === 'headers') {
         return unreachable('the connection was closed before an answer came');
@@ -125,6 +136,54 @@ function proxyError(place: string, status: number | null, cause: Error | undefin
   );
 }
 
+/** The alerts with which a server ends a handshake over the client's certificate. */
+function isIdentityAlert(code: string): boolean {
+  return /^ERR_SSL_(SSLV3|TLSV1|TLSV13)_ALERT_(CERTIFICATE_\w+|BAD_CERTIFICATE|UNSUPPORTED_CERTIFICATE|NO_CERTIFICATE|UNKNOWN_CA|ACCESS_DENIED|HANDSHAKE_FAILURE|DECRYPT_ERROR)$/.test(
+    code,
+  );
+}
+
+/** The error of a server that asks for another client certificate than was sent. Without `code` the server closed the connection. */
+function identityError(
+  place: string,
+  { identity, cause }: WireFault,
+  code: string | null,
+): ServiceError {
+  const answer = code === null ? '' : ` (${code})`;
+  const isRequired = identity === 'none' && code?.endsWith('CERTIFICATE_REQUIRED') === true;
+  switch (isRequired ? 'missing' : identity) {
+    case 'sent':
+      return tlsError(
+        `the server refused the client certificate${answer}`,
+        'Check that the server trusts the authority of server.client_cert, and that the file has the intermediate certificates after the first.',
+      );
+    case 'expired':
+      return tlsError(
+        `the client certificate of server.client_cert has expired${answer}`,
+        'Get a new one.',
+      );
+    case 'missing':
+      return tlsError(
+        `the server asks for a client certificate, and none is set${answer}`,
+        `${SET_IDENTITY.charAt(0).toUpperCase()}${SET_IDENTITY.slice(1)}`,
+      );
+    default:
+      return tlsError(
+        `the server ended the TLS handshake${answer}`,
+        `If it asks for a client certificate: ${SET_IDENTITY}`,
+      );
+  }
+
+  function tlsError(words: string, hint: string): ServiceError {
+    return new ServiceError('tls', requestError(words, place), { hint, cause });
+  }
+}
+
+const REFUSED_IDENTITY_HINT =
+  'A server that does not trust the client certificate closes the connection like this: check server.client_cert, and that the service is up.';
+
+const SET_IDENTITY = 'set server.client_cert and server.client_key.';
+
 const CERTIFICATE_PROBLEMS: ReadonlyMap<string, string> = new Map([
   ['DEPTH_ZERO_SELF_SIGNED_CERT', 'is self-signed'],
   ['SELF_SIGNED_CERT_IN_CHAIN', 'comes from an authority that is not trusted here'],
@@ -203,7 +262,14 @@ export type FaultDetail =
   | { readonly kind: 'aborted'; readonly reason: unknown };
 
 /** The reason why the answer is incomplete. Nothing in it was written by the other side. */
-export type WireFault = FaultDetail & { readonly phase: Phase; readonly cause: Error | undefined };
+export type WireFault = FaultDetail & {
+  readonly phase: Phase;
+  readonly cause: Error | undefined;
+  readonly identity?: IdentityUse;
+};
+
+/** The use of a client certificate in a connection over TLS: `missing` if the server asked for one, and none is set. */
+export type IdentityUse = 'none' | 'missing' | 'sent' | 'expired';
 
 /** Classifies a foreign error by its code. Its text is discarded. */
 export function classifyFault(thrown: unknown, phase: Phase, connectTimeout: number): WireFault {

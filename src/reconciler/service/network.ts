@@ -1,12 +1,12 @@
 import type * as Tls from 'node:tls';
-import { Client, Pool } from 'undici';
+import { buildConnector, Client, Pool } from 'undici';
 import type { DispatchedRequest, Dispatcher, DispatchHandler } from '../model/dispatcher.ts';
 import { SetpointError } from '../model/error.ts';
 import { isLoopbackHost } from '../model/address.ts';
 import { withoutText } from './fault-error.ts';
 import { readHeader, type Method, type WireAnswer } from './exchange.ts';
 import type { Organization } from '../model/state.ts';
-import type { Clock } from '../model/ports.ts';
+import type { Clock, Variables } from '../model/ports.ts';
 import type { Secret } from '../model/secret.ts';
 import { type RequestNotSentError, type Refusal, retryAfter } from './service-error.ts';
 import { Pace, type Waiting } from './pace.ts';
@@ -15,12 +15,21 @@ import { ServerWrites } from './server-writes.ts';
 /** Sends requests until it is destroyed. */
 export type Sender = Dispatcher & {
   readonly destroy: (reason: Error) => Promise<void>;
+  readonly asksIdentity?: boolean;
 };
+
+/** A client certificate with its chain, and its private key, as PEM text. `expires` is a time in milliseconds. */
+export interface ClientIdentity {
+  readonly cert: string;
+  readonly key: string;
+  readonly expires: number;
+}
 
 interface NetworkSettings {
   readonly base: URL;
-  /** PEM text to trust in addition to the built-in authorities. */
+  /** PEM text to trust in addition to what Node trusts. */
   readonly ca: string | null;
+  readonly identity: ClientIdentity | null;
   readonly proxy: string | null;
   readonly bypass: string | null;
   /** Milliseconds. */
@@ -36,14 +45,12 @@ const LARGEST_HEADERS = 16_384;
  */
 export async function openNetwork(settings: NetworkSettings): Promise<Sender> {
   const local = isLoopbackHost(settings.base.hostname);
-  const tls = {
-    timeout: settings.connectTimeout,
-    ...(local ? {} : { rejectUnauthorized: true }),
-    ...(settings.ca === null ? {} : { secureContext: await trusting(settings.ca) }),
-  };
-  const limits = { maxHeaderSize: LARGEST_HEADERS, connect: tls };
+  const { ca, identity } = settings;
+  const base = { timeout: settings.connectTimeout, ...(local ? {} : { rejectUnauthorized: true }) };
+  const tls = { ...base, ...(await secureContext(ca, identity)) };
+  const limits = { maxHeaderSize: LARGEST_HEADERS };
   if (settings.proxy === null || !mayProxy(settings.base))
-    return new Connections(settings.base.origin, limits);
+    return new Connections(settings.base.origin, limits, tls);
   const { proxyAgent } = await import('./proxy.ts');
   return proxyAgent({
     ...limits,
@@ -51,7 +58,8 @@ export async function openNetwork(settings: NetworkSettings): Promise<Sender> {
     httpsProxy: settings.proxy,
     noProxy: settings.bypass ?? '',
     requestTls: tls,
-    proxyTls: tls,
+    // The client certificate is for the service alone.
+    proxyTls: { ...base, ...(await secureContext(ca, null)) },
   });
 }
 
@@ -60,29 +68,62 @@ export function mayProxy(base: URL): boolean {
   return base.protocol === 'https:' && !isLoopbackHost(base.hostname);
 }
 
+/** The proxy that the variables name, and what bypasses it; null if they name none. */
+export interface ProxyVariables {
+  readonly url: string | null;
+  readonly bypass: string | null;
+}
+
+/** Reads HTTPS_PROXY, or ALL_PROXY without it, and NO_PROXY; each in lower case too, as curl does. */
+export function readProxyVariables(env: Variables): ProxyVariables {
+  const read = (name: string): string | null => env[name] ?? env[name.toLowerCase()] ?? null;
+  return { url: read('HTTPS_PROXY') ?? read('ALL_PROXY'), bypass: read('NO_PROXY') };
+}
+
+/** Returns the address of the proxy for a service; null if it is reached directly. Throws a usage error if the variable has none. */
+export function selectProxy(base: URL, { url, bypass }: ProxyVariables): string | null {
+  return mayProxy(base) && !isBypassed(base, bypass ?? '') ? proxyAddress(url) : null;
+}
+
 /** The address of a proxy as a URL; a bare `host:port` is http. Null if there is none. */
-export function proxyAddress(text: string | null): string | null {
+function proxyAddress(text: string | null): string | null {
   const trimmed = text?.trim() ?? '';
   if (trimmed === '') return null;
   const address = trimmed.includes('://') ? trimmed : `http://${trimmed}`;
-  if (/^(https?|socks5?):$/.test(URL.canParse(address) ? new URL(address).protocol : '')) {
+  if (/^https?:$/.test(URL.canParse(address) ? new URL(address).protocol : '')) {
     return address;
   }
+  const isSocks = /^socks/i.test(address);
   throw new SetpointError(
     'usage',
-    'HTTPS_PROXY is not the address of a proxy, such as http://proxy.example:3128.',
-    { hint: 'Correct HTTPS_PROXY, or unset it.' },
+    isSocks
+      ? 'HTTPS_PROXY or ALL_PROXY names a SOCKS proxy, which setpoint cannot use.'
+      : 'HTTPS_PROXY or ALL_PROXY is not the address of a proxy, such as http://proxy.example:3128.',
+    {
+      hint: isSocks
+        ? 'Set HTTPS_PROXY to an http: proxy, or name the host in NO_PROXY to reach it directly.'
+        : 'Correct the variable, or unset it.',
+    },
   );
 }
 
-async function trusting(ca: string) {
-  const tls: typeof Tls & { getCACertificates?: () => string[] } = await import('node:tls');
+/** Without an authority or identity, the defaults of Node apply. */
+async function secureContext(
+  ca: string | null,
+  identity: ClientIdentity | null,
+): Promise<{ readonly secureContext?: Tls.SecureContext }> {
+  if (ca === null && identity === null) return {};
+  const { createSecureContext } = await import('node:tls');
   const { X509Certificate } = await import('node:crypto');
   try {
-    for (const [text] of ca.matchAll(CERTIFICATE)) void new X509Certificate(text);
-    return tls.createSecureContext({
-      ca: [...(tls.getCACertificates?.() ?? tls.rootCertificates), ca],
-    });
+    const { cert, key } = identity ?? {};
+    // The option `ca` would replace what Node trusts: built in, of the system, and of NODE_EXTRA_CA_CERTS.
+    const context = createSecureContext({ cert, key });
+    for (const [text] of ca?.matchAll(CERTIFICATE) ?? []) {
+      void new X509Certificate(text);
+      (context.context as { addCACert(pem: string): void }).addCACert(text);
+    }
+    return { secureContext: context };
   } catch (thrown) {
     throw notCertificates(withoutText(thrown));
   }
@@ -139,10 +180,21 @@ class Connections {
   readonly #first: Client;
   readonly #more: () => Pool;
   #pool: Pool | null = null;
+  /** True once the server has asked for a client certificate. */
+  asksIdentity = false;
 
-  constructor(origin: string, options: Client.Options) {
-    this.#first = new Client(origin, options);
-    this.#more = () => new Pool(origin, options);
+  constructor(origin: string, limits: Client.Options, tls: buildConnector.BuildOptions) {
+    const connector = buildConnector(tls);
+    const connect: buildConnector.connector = (target, callback) =>
+      connector(target, (...connected) => {
+        const [, socket] = connected;
+        // A server sends its signature algorithms only if it asks for a certificate.
+        const asked: unknown = (socket as Partial<Tls.TLSSocket> | undefined)?.getSharedSigalgs?.();
+        this.asksIdentity ||= Array.isArray(asked) && asked.length > 0;
+        callback(...connected);
+      });
+    this.#first = new Client(origin, { ...limits, connect });
+    this.#more = () => new Pool(origin, { ...limits, connect });
   }
 
   dispatch(options: DispatchedRequest, handler: DispatchHandler): boolean {
@@ -159,6 +211,8 @@ class Connections {
 /** The network to one origin while a connection uses it. */
 export interface Network {
   readonly dispatcher: () => Promise<Sender>;
+  /** Reports whether the server has asked for a client certificate, as far as it is known. */
+  readonly asksIdentity: () => boolean;
   /** Ends the use. The sockets are closed once they are unused. */
   readonly release: () => Promise<void>;
 }
@@ -202,11 +256,14 @@ export class Networks {
 
   use(settings: NetworkSettings): Network {
     let used: Open | null = null;
+    let sender: Sender | null = null;
     return {
-      dispatcher: () => {
+      dispatcher: async () => {
         used ??= this.#take(settings);
-        return used.opening;
+        sender = await used.opening;
+        return sender;
       },
+      asksIdentity: () => sender?.asksIdentity === true,
       release: async () => {
         if (used === null) return;
         const ended = used;
@@ -245,8 +302,15 @@ export class Networks {
 /** Given to undici, which otherwise makes an error with a stack for each socket that it closes. */
 const CLOSED = new Error('closed');
 
-function networkKey({ base, ca, proxy, bypass, connectTimeout }: NetworkSettings): string {
-  return JSON.stringify([base.origin, ca, proxy, bypass, connectTimeout]);
+function networkKey({
+  base,
+  ca,
+  identity,
+  proxy,
+  bypass,
+  connectTimeout,
+}: NetworkSettings): string {
+  return JSON.stringify([base.origin, ca, identity, proxy, bypass, connectTimeout]);
 }
 
 /** The number of stored bodies, and bytes of the largest one. */

@@ -30,6 +30,8 @@ export function answering(
     dialect: 'auto',
     headers: new Map(),
     caFile: null,
+    clientCert: null,
+    clientKey: null,
     compareSecrets: false,
   } as const;
   const options = { timeout: 5_000, clock: quickClock(), userAgent: 'setpoint/test' };

@@ -1,7 +1,7 @@
 import { inspect } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { isLoopbackHost } from '../../../src/reconciler/model/address.ts';
-import { proxyAddress } from '../../../src/reconciler/service/network.ts';
+import { selectProxy } from '../../../src/reconciler/service/network.ts';
 import {
   tlsWords,
   classifyFault,
@@ -60,14 +60,17 @@ describe('retryAfter', () => {
   });
 });
 
-describe('proxyAddress', () => {
+describe('selectProxy', () => {
   it.each([
     [null, null],
     [' ', null],
     ['proxy.example:3128', 'http://proxy.example:3128'],
     ['http://u:p@proxy.example', 'http://u:p@proxy.example'],
-    ['socks5://proxy.example', 'socks5://proxy.example'],
-  ])('of %s is %s', (text, address) => expect(proxyAddress(text)).toBe(address));
+  ])('of %s is %s', (text, address) =>
+    expect(selectProxy(new URL('https://agents.example.com'), { url: text, bypass: null })).toBe(
+      address,
+    ),
+  );
 });
 
 describe('a foreign error', () => {

@@ -8,7 +8,8 @@ import {
 } from '../../../reconciler/service/exchange.ts';
 import {
   openNetwork,
-  proxyAddress,
+  selectProxy,
+  readProxyVariables,
   type Sender as Network,
 } from '../../../reconciler/service/network.ts';
 import { retryAfter } from '../../../reconciler/service/service-error.ts';
@@ -57,8 +58,9 @@ export function httpSender(env: Variables, clock: Pick<Clock, 'now'>): Sender {
       openNetwork({
         base,
         ca: null,
-        proxy: proxyAddress(env['HTTPS_PROXY'] ?? env['https_proxy'] ?? null),
-        bypass: env['NO_PROXY'] ?? env['no_proxy'] ?? null,
+        identity: null,
+        proxy: selectProxy(base, readProxyVariables(env)),
+        bypass: readProxyVariables(env).bypass,
         connectTimeout: CONNECT,
       });
     networks.set(base.origin, known);

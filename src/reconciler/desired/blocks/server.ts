@@ -19,16 +19,28 @@ import {
   isPlainWord,
 } from './block.ts';
 
+/** The members of a server that name PEM files. */
+export const TLS_FILES = ['ca_file', 'client_cert', 'client_key'] as const;
+
+/** Reports whether a text of one of them is PEM itself, and no path. */
+export function isPem(text: string): boolean {
+  return text.includes('-----BEGIN ');
+}
+
 export const server: Block<'server'> = {
   name: 'server',
   pulled: false,
   textKind: ([key]) =>
     key === 'api_key' || key === 'headers'
       ? 'secret'
-      : key === 'url' || key === 'ca_file'
+      : key === 'url' || TLS_FILES.some((name) => name === key)
         ? 'text'
         : 'plain',
-  check: (holder, path) => [...impossibleUrl(holder, path), ...findReservedHeaders(holder, path)],
+  check: (holder, path) => [
+    ...impossibleUrl(holder, path),
+    ...findReservedHeaders(holder, path),
+    ...findLiteralKey(holder, path),
+  ],
   isQuotable: (value, [key]) =>
     key === 'url'
       ? isPlainAddress(value)
@@ -81,6 +93,39 @@ function findReservedHeaders(holder: MapNode, path: FilePath): PlacedFinding[] {
         path: [...path, 'server', 'headers', key],
       },
     }));
+}
+
+function findLiteralKey(holder: MapNode, path: FilePath): PlacedFinding[] {
+  const key = member(member(holder, 'server'), 'client_key');
+  if (key === undefined || !isPem(readNodeText(key) ?? '')) return [];
+  return [
+    createFindingForNode(key, {
+      code: 'literal-secret',
+      message: 'A private key does not belong in this file.',
+      hint: 'Write the path of its file, or a reference to its text: ${file:/run/secrets/client.key}. Get a new key if this file was committed.',
+      path: [...path, 'server', 'client_key'],
+    }),
+  ];
+}
+
+/** A client certificate without its key, or the reverse, at the one that is there. */
+export function findHalfIdentity(
+  merged: Node | undefined,
+  environment: Member | null,
+): PlacedFinding[] {
+  const [cert, key] = [member(merged, 'client_cert'), member(merged, 'client_key')];
+  const one = cert ?? key;
+  if (one === undefined || (cert !== undefined && key !== undefined)) return [];
+  const [given, missing] =
+    cert === undefined ? ['client_key', 'client_cert'] : ['client_cert', 'client_key'];
+  return [
+    createFindingForNode(one, {
+      code: 'missing-key',
+      message: `server.${given} needs server.${missing}.`,
+      hint: `Add ${missing} next to it, or remove ${given}.`,
+      path: [...(environment === null ? [] : ['environments', environment.key]), 'server', given],
+    }),
+  ];
 }
 
 const CREDENTIALS = ['api_key', 'headers'] as const;
