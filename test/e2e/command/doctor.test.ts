@@ -256,7 +256,9 @@ describe('a failure has its remedy on the line under it, and its exit code', () 
       { timeout: '1s' },
       { ...ENV, HTTPS_PROXY: 'http://u:canary@127.0.0.1:1' },
     );
-    expect(through.stdout).toContain('HTTPS_PROXY or ALL_PROXY is in effect: reached through 127.0.0.1:1\n');
+    expect(through.stdout).toContain(
+      'HTTPS_PROXY or ALL_PROXY is in effect: reached through 127.0.0.1:1\n',
+    );
     expect(through.stdout).not.toContain('canary');
     const list = await checks({ ...ENV, HTTPS_PROXY: 'http://127.0.0.1:1', NO_PROXY: 'invalid' });
     expect(list[2]).toMatchObject({ found: 'NO_PROXY names the host: reached directly' });
