@@ -101,7 +101,7 @@ const GROUPS = [
       ['ALL_PROXY', 'The same, if HTTPS_PROXY is not set. In lower case too.'],
       [
         'NODE_EXTRA_CA_CERTS',
-        'A file of certificate authorities that Node trusts; server.ca_file adds to them, as to those of NODE_OPTIONS=--use-system-ca (Node 22.15 or later).',
+        'A file of certificate authorities that Node trusts; server.ca_file adds to them, and to those of the system with NODE_USE_SYSTEM_CA=1 (Node 22.19 or 24.6).',
       ],
       ['NO_PROXY', 'Hosts that are reached without the proxy. In lower case too.'],
       [

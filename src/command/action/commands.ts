@@ -186,7 +186,8 @@ function listDeclaredNames(options: Options): readonly string[] {
 
 /** The inputs as operations take them. */
 function optionsFor(inputs: Inputs, { env, signal }: StepContext): PlanRequest {
-  const { files, environments, selector, shard, base, policy, rotate, without, strict } = inputs;
+  const { files, environments, selector, shard, base, policy, rotate, without, only, strict } =
+    inputs;
   return {
     file: files,
     env,
@@ -202,6 +203,7 @@ function optionsFor(inputs: Inputs, { env, signal }: StepContext): PlanRequest {
     policy: policy ?? undefined,
     rotate,
     without,
+    only,
     strict,
     check: inputs.check,
     onChecks: (target, costs) => {

@@ -27,6 +27,7 @@ export interface Inputs {
   readonly policy: string | null;
   readonly rotate: readonly string[] | undefined;
   readonly without: readonly string[] | undefined;
+  readonly only: readonly string[] | undefined;
   readonly allow: readonly string[] | undefined;
   /** plan, drift: what could not be compared counts. */
   readonly strict: boolean;
@@ -54,6 +55,7 @@ const TAKEN_BY: Readonly<Record<string, readonly Command[]>> = {
   policy: ['plan', 'apply', 'drift'],
   rotate: ['plan', 'apply'],
   without: ['plan', 'apply'],
+  only: ['plan', 'apply', 'drift'],
   allow: ['apply'],
   strict: ['plan', 'drift'],
   check: ['plan', 'apply'],
@@ -100,6 +102,7 @@ export function readInputs(): Inputs {
     policy: readTextInput('policy'),
     rotate: readListInput('rotate'),
     without: readListInput('without'),
+    only: readListInput('only'),
     allow: readListInput('allow'),
     strict: flagInput('strict'),
     check: flagInput('check'),
@@ -157,7 +160,7 @@ export function inInputs(text: string): string {
     .replaceAll(/(?<![\w-])-f(?![\w-])/g, 'the input files')
     .replaceAll(/(?<![\w-])-l(?![\w-])/g, 'the input selector')
     .replaceAll(
-      /(?<![\w-])--(all|allow|base|max-age|check|policy|snapshot|rotate|strict|without)(?![\w-])/g,
+      /(?<![\w-])--(all|allow|base|max-age|check|policy|snapshot|rotate|strict|without|only)(?![\w-])/g,
       'the input $1',
     );
   return named.replace(NO_INPUT, SPLIT).replace(/^the input/, 'The input');

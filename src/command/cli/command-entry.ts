@@ -58,6 +58,7 @@ export const PLANNING = [
   '--policy',
   '--rotate',
   '--without',
+  '--only',
   '--allow',
 ] as const;
 export const REPORTING = ['--output', '--out', '--no-color', '--quiet', '--verbose'] as const;

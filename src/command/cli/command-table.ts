@@ -83,7 +83,7 @@ export const COMMANDS = {
   drift: {
     summary: 'Check whether the service was changed behind the file: exit 2 if it was; only reads',
     example: 'setpoint drift --all -o json',
-    flags: [...LIMITED, '--base', '--policy', '--fail-on', '--strict', ...REPORTING],
+    flags: [...LIMITED, '--base', '--policy', '--only', '--fail-on', '--strict', ...REPORTING],
     about: { '--verbose': IN_FULL },
     formats: [...ALL_FORMATS, 'prometheus'],
     exits: {

@@ -100,6 +100,13 @@ export const FLAGS = {
       'skip a setting, mcp entry, item or one of its fields in this run; its value is not needed; repeatable',
     completion: 'secrets',
   },
+  '--only': {
+    value: 'path',
+    repeatable: true,
+    about:
+      'limit this run to a setting, mcp entry, item or block, and leave out the rest; repeatable',
+    completion: 'secrets',
+  },
   '--allow': {
     value: 'rule',
     repeatable: true,

@@ -267,7 +267,17 @@ const FLAG_GROUPS: Groups<FlagName> = [
   ['The service:', ['--server', '--dotenv', '--timeout', '--wait-ready']],
   [
     'Safety:',
-    ['--yes', '--dry-run', '--if-empty', '--check', '--base', '--policy', '--without', '--allow'],
+    [
+      '--yes',
+      '--dry-run',
+      '--if-empty',
+      '--check',
+      '--base',
+      '--policy',
+      '--without',
+      '--only',
+      '--allow',
+    ],
   ],
 ];
 const LAST_FLAGS: Groups<FlagName> = [

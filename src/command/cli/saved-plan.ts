@@ -25,6 +25,7 @@ const OF_A_NEW_PLAN = {
   policy: '--policy',
   rotate: '--rotate',
   without: '--without',
+  only: '--only',
   allow: '--allow',
   check: '--check',
 } as const satisfies Partial<Record<keyof PlanFlags, FlagName>>;

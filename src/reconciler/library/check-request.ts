@@ -122,6 +122,7 @@ const PLAN: Rules<PlanRequest> = {
   onChecks: FUNCTION,
   rotate: PATHS_OR_ALL,
   without: TEXTS,
+  only: TEXTS,
   snapshot: {
     words: 'the document that get() returned, or its path',
     accepts: (value) => isText(value) || isObject(value),

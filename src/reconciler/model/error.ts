@@ -254,6 +254,7 @@ const WARNINGS = {
   'not-cleared': 'planning',
   'not-kept': 'planning',
   'not-remembered': 'planning',
+  only: 'planning',
   organization: 'planning',
   'sandbox-busy': 'writing',
   'sandbox-displaced': 'writing',

@@ -514,7 +514,7 @@ export interface Server {
     [k: string]: string;
   };
   /**
-   * A PEM file of certificate authorities to trust in addition to those that Node trusts (built in, NODE_EXTRA_CA_CERTS, --use-system-ca); relative to this file.
+   * A PEM file of certificate authorities to trust in addition to those that Node trusts (built in, NODE_EXTRA_CA_CERTS, NODE_USE_SYSTEM_CA); relative to this file.
    */
   ca_file?: string;
   /**

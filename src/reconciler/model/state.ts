@@ -74,6 +74,15 @@ export interface SkippedPath {
   readonly of?: Path;
   /** Other paths that call an mcp entry. */
   readonly calls?: readonly Path[];
+  /** True if the run is limited to other parts (`--only`), so that it is not compared and not listed. */
+  readonly isOfOnly?: true;
+}
+
+/** The parts that a run is limited to (`--only`): as given, those that the environment declares, and all that it declares. */
+export interface OnlyParts {
+  readonly given: readonly string[];
+  readonly matched: readonly string[];
+  readonly available: readonly string[];
 }
 
 /** The declarations of one environment. Contains only managed fields, in the order of the specification. */
@@ -85,6 +94,8 @@ export interface DesiredState {
   readonly unmanaged: readonly Path[];
   /** The parts that this run skips: not compared, not written and not removed. Absent if there are none. */
   readonly left?: readonly SkippedPath[];
+  /** The parts that this run is limited to; absent if it is not. */
+  readonly onlyParts?: OnlyParts;
   /** The declared items, by block. Nothing of an absent block is read or changed. */
   readonly items: ReadonlyMap<string, readonly DeclaredItem[]>;
   /** The blocks that name all that a service may have, each with the place of that declaration: items that they do not name are removed. */

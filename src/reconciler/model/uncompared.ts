@@ -165,12 +165,14 @@ export function isUnreportedSecret([name = '', ...inner]: Path): boolean {
 
 /** Converts the paths that a run skips into unknowns. */
 export function toSkippedUnknowns({ left = [] }: Pick<DesiredState, 'left'>): Unknown[] {
-  return left.map(({ path, ref }) => ({
-    path,
-    reason: 'left unchanged (--without)',
-    ref,
-    kind: 'left',
-  }));
+  return left
+    .filter(({ isOfOnly }) => isOfOnly !== true)
+    .map(({ path, ref }) => ({
+      path,
+      reason: 'left unchanged (--without)',
+      ref,
+      kind: 'left',
+    }));
 }
 
 export function isLeft({ left = [] }: Pick<DesiredState, 'left'>, path: Path): boolean {
@@ -183,4 +185,10 @@ export function listSkippedNames(
   block: string,
 ): ReadonlySet<string> {
   return new Set(left.flatMap(({ path, names }) => (path[0] === block ? names : [])));
+}
+
+/** The sentence about a run that is limited to parts of the file; null if it is not. */
+export function formatOnly({ onlyParts }: Pick<DesiredState, 'onlyParts'>): string | null {
+  if (onlyParts === undefined) return null;
+  return `This run is limited to ${onlyParts.given.toSorted().join(', ')} (--only). The rest of the file was left out.`;
 }

@@ -1,7 +1,7 @@
 import { SetpointError } from '../model/error.ts';
 import { formatPath } from '../model/path.ts';
 import { redactDocument } from '../model/redacted.ts';
-import { toSkippedUnknowns } from '../model/uncompared.ts';
+import { formatOnly, toSkippedUnknowns } from '../model/uncompared.ts';
 import type { EnvironmentPlan, PlanDocument } from '../model/plan.ts';
 import type { Digests } from '../model/ports.ts';
 import type { ApprovedPlan } from '../plan/approval.ts';
@@ -53,6 +53,9 @@ async function partFor(
     formatWithoutFlags(shown.unknown),
   ];
   if (now !== then) throw otherwiseLeft(name, then);
+  const only = redactDocument({ message: formatOnly(prepared.desired) }, redactor).message;
+  const saved = shown.warnings.find(({ code }) => code === 'only')?.message ?? null;
+  if (only !== saved) throw limitedOtherwise(name, saved);
   const { address = null, changes = [] } = part.digests ?? {};
   if (address === null || (changes.length === 0 && part.changes.length > 0)) throw withoutDigests();
   if (address === (await addressDigest(prepared, digests))) return shown;
@@ -77,6 +80,21 @@ function otherwiseLeft(name: string, then: string): SetpointError {
     `The saved plan of ${name} was made ${made}, but this run skips other values.`,
     {
       hint: `${then === '' ? 'Leave --without out' : `Pass ${then}`}, or plan again with the flags of this run.`,
+    },
+  );
+}
+
+function limitedOtherwise(name: string, saved: string | null): SetpointError {
+  const paths =
+    saved === null ? [] : (/limited to (.*) \(--only\)/.exec(saved)?.[1] ?? '').split(', ');
+  return new SetpointError(
+    'not-covered',
+    `The saved plan of ${name} was made for other parts of the file than this run is limited to.`,
+    {
+      hint:
+        saved === null
+          ? 'Leave --only out, or plan again with the flags of this run.'
+          : `Pass ${paths.map((path) => `--only ${path}`).join(' ')}, or plan again with the flags of this run.`,
     },
   );
 }

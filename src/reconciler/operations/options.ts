@@ -136,6 +136,11 @@ export interface PlanRequest extends Options, Checking {
    * value. Only settings that a service preserves when a write omits them.
    */
   readonly without?: readonly string[] | undefined;
+  /**
+   * The paths that this run is limited to: settings, mcp entries, items, or a block with all of its items. The rest of the file is not
+   * compared or written, and its references need no value. Default: all.
+   */
+  readonly only?: readonly string[] | undefined;
   /** The document that `get` returned, or the path of one, instead of the services: nothing is sent, and no variable is looked up. */
   readonly snapshot?: string | ObservedDocument | undefined;
   /** Guards to lift for this run. */

@@ -26,6 +26,7 @@ import { RESOURCES } from '../resources/resources.ts';
 import { askSecrets, noting, formatOrigin, travelError, type PreparedTarget } from './prepare.ts';
 import { addressDigest } from './digests.ts';
 import { parseRotation, parseRules } from './flag-values.ts';
+import { checkOnly } from './chosen.ts';
 import { checkWithout } from './leavable.ts';
 import { resolveEmbeddedStore, observeTarget, type OpenTarget } from './open-target.ts';
 import { DEFAULT_WAIT, type Options, type PlanRequest, type Checking } from './options.ts';
@@ -55,6 +56,7 @@ export async function planningFor(
   source?: ReferenceSource,
 ): Promise<Planning> {
   checkWithout(request.without, listDesiredStates(environments));
+  checkOnly(request.only, listDesiredStates(environments));
   return {
     rotation:
       request.rotate === undefined

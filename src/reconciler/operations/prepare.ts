@@ -30,6 +30,7 @@ import { isHeaderValue, resolveServer, resolveSettings } from '../desired/resolv
 import type { Target } from '../desired/target.ts';
 import { fileIdentity } from '../host/reference-source.ts';
 import { omitSkipped } from '../plan/declared.ts';
+import { selectOnly } from './chosen.ts';
 import { selectSkipped, referenceError, MissingReferences } from './leavable.ts';
 import type { Options, PlanRequest } from './options.ts';
 import { RunRedactors, createMaskingSource, type Running } from './redacting.ts';
@@ -64,7 +65,7 @@ interface RunPreparation {
  */
 export async function judgeTargets(
   { targets, judged: whole, declared }: RunTargets,
-  options: Running<Options & Pick<PlanRequest, 'without'>>,
+  options: Running<Options & Pick<PlanRequest, 'without' | 'only'>>,
 ): Promise<RunPreparation> {
   await askSecrets(targets, whole, options);
   const policy = createTravelPolicy(options.env, options.checkout?.from);
@@ -102,9 +103,10 @@ export async function judgeTargets(
 /** Returns a declaration without the parts that this run skips. */
 export function withoutLeft(
   desired: DesiredState,
-  { without }: Pick<PlanRequest, 'without'>,
+  { without, only }: Pick<PlanRequest, 'without' | 'only'>,
 ): DesiredState {
-  return without === undefined ? desired : omitSkipped(desired, selectSkipped(without, desired));
+  const limited = only === undefined ? desired : selectOnly(only, desired);
+  return without === undefined ? limited : omitSkipped(limited, selectSkipped(without, limited));
 }
 
 /** Each target prepared, one at a time, to be looked at. */

@@ -301,7 +301,7 @@ export function omitSkipped(desired: DesiredState, left: readonly SkippedPath[])
   ]);
   return {
     ...desired,
-    left,
+    left: [...(desired.left ?? []), ...left],
     fields: desired.fields
       .filter(({ field }) => !isGone(field.path))
       .map((declared) => withoutEntryMembers(declared, left)),
@@ -386,12 +386,14 @@ export function requireLeft(
   const path = formatPath(lost.path);
   throw new SetpointError(
     'unfit-for-service',
-    `--without ${path}: the service does not show this value, and a write without it clears it. Nothing was sent.`,
+    `${lost.isOfOnly === true ? '--only leaves out' : '--without'} ${path}: the service does not show this value, and a write without it clears it. Nothing was sent.`,
     {
       hint:
-        lost.of === undefined
-          ? `Give the value that ${path} needs, or declare null for it.`
-          : `Give the value that ${path} needs, or leave out what else changes.`,
+        lost.isOfOnly === true
+          ? `Add --only ${path}.`
+          : lost.of === undefined
+            ? `Give the value that ${path} needs, or declare null for it.`
+            : `Give the value that ${path} needs, or leave out what else changes.`,
     },
   );
 }

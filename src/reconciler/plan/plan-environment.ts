@@ -21,6 +21,7 @@ import {
   NOT_OBSERVED,
   describeDialectVersion,
 } from '../model/state.ts';
+import { formatOnly } from '../model/uncompared.ts';
 import { requireWritable } from './fit.ts';
 import { guardWarnings, collectRefusals } from './guard.ts';
 import { listMissingServerSecrets } from './field-here.ts';
@@ -66,6 +67,7 @@ export function planEnvironment<O extends ObservedState | null>(
     code === 'lose-unreadable' &&
     refusals.some((refusal) => refusal.rule === code && samePath(refusal.path, path));
   const warnings = [
+    ...warnOfOnly(desired),
     ...ofLaterRelease(observed),
     ...inactiveWarnings(desired, observed),
     ...selectUnknownNames(desired, plan),
@@ -84,6 +86,12 @@ function classifyPlan(
   if (base === null) return plan;
   if ('classify' in base) return base.classify(plan, terms.desired, observed);
   return classifyChanges(plan, terms.desired, base, observed, terms);
+}
+
+/** Reports that a run is limited to parts of the file. */
+function warnOfOnly(desired: Pick<DesiredState, 'onlyParts'>): Warning[] {
+  const message = formatOnly(desired);
+  return message === null ? [] : [{ code: 'only', message, path: [] }];
 }
 
 function ofLaterRelease({ newer }: ObservedState): Warning[] {

@@ -68,6 +68,7 @@ export async function applyCommand(flags: Flags<'apply'>, io: Io, saved?: string
       ifEmpty: flags.ifEmpty,
       rotate: flags.rotate,
       without: flags.without,
+      only: flags.only,
       check: flags.check,
       onChecks: checksView(io, flags.quiet === true),
       abandon: io.abandon,

@@ -103,7 +103,7 @@ function runPlanRequest(
   // A trial sends the keys of the file to their own addresses, like an apply.
   const options = parseOperationOptions(flags, io, flags.check === true ? 'writes' : mode);
   const shard = shardOptions(flags, options.env, io);
-  const { snapshot, rotate, without, allow, maxAge, maxFailures } = flags;
+  const { snapshot, rotate, without, only, allow, maxAge, maxFailures } = flags;
   const age = maxAge === undefined ? undefined : parseAge('--max-age', maxAge);
   const digests = hasJsonOutput(flags, io.env);
   const progress = progressView(io);
@@ -113,6 +113,7 @@ function runPlanRequest(
     snapshot,
     rotate,
     without,
+    only,
     allow,
     digests,
     strict,
