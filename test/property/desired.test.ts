@@ -21,7 +21,7 @@ const PROTOTYPE = Object.getOwnPropertyNames(Object.prototype).toSorted().join()
 function read(text: string) {
   const base = { path: 'base.yaml', text: 'version: 1\n' };
   return readTargets(
-    { path: 'settings.yaml', text, base: text.length % 2 === 0 ? null : base },
+    { path: 'settings.yaml', text, bases: text.length % 2 === 0 ? [] : [base] },
     { serverGiven: false, several: false },
   );
 }

@@ -95,7 +95,7 @@ const STEPS: Readonly<Record<string, (state: ObservedState) => unknown>> = {
 };
 
 function pulled(state: ObservedState, adopt: 'all' | Path[]): unknown {
-  const file = { path: 'settings.yaml', text: FILE, base: null };
+  const file = { path: 'settings.yaml', text: FILE, bases: [] };
   const options = { adopt, hidden: [], ownLayer: false } as const;
   const observed = { target: target(FILE), observed: state, collections: NO_COLLECTIONS, options };
   const read = { serverGiven: false, several: false };

@@ -32,7 +32,7 @@ const server = kubeApiserver();
 const ROOT = join(import.meta.dirname, '../..');
 
 function read(text: string): ReturnType<typeof readTargets> {
-  const file = { path: 'settings.yaml', text, base: null };
+  const file = { path: 'settings.yaml', text, bases: [] };
   return readTargets(file, { serverGiven: false, several: false });
 }
 

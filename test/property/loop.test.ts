@@ -76,7 +76,7 @@ describe('pure', () => {
         fc.property(storedRecord, sparseSettings, (stored, settings) => {
           const state = observed(stored);
           const { targets, diagnostics } = readTargets(
-            { path: 'settings.yaml', text: textOf(settings, 'https://x.example.com'), base: null },
+            { path: 'settings.yaml', text: textOf(settings, 'https://x.example.com'), bases: [] },
             { serverGiven: false, several: false },
           );
           expect(diagnostics).toEqual([]);

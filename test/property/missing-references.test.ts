@@ -98,7 +98,7 @@ function planOf(file: JsonRecord, stored: JsonRecord, source: ReferenceSource) {
     settings: file,
   });
   const { targets, diagnostics } = readTargets(
-    { path: 'settings.yaml', text, base: null },
+    { path: 'settings.yaml', text, bases: [] },
     { serverGiven: false, several: false },
   );
   expect(diagnostics).toEqual([]);

@@ -156,7 +156,7 @@ describe('reading takes time in proportion to what is declared', LONG, () => {
     const fileOf = (count: number) => ({
       path: 'settings.yaml',
       text: JSON.stringify({ version: 1, server, ...grow(count) }),
-      base: null,
+      bases: [],
     });
     const read = (file: ReturnType<typeof fileOf>) =>
       readTargets(file, { serverGiven: true, several: false });

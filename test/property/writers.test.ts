@@ -271,7 +271,7 @@ function json(response: ServerResponse, status: number, body: Json): void {
 /** What the file would still change of what is really stored: nothing hidden, nothing of the server's own. */
 function stillDiffers(stored: JsonRecord, settings: JsonRecord): readonly Change[] {
   const { targets } = readTargets(
-    { path: 'settings.yaml', text: textOf(settings, 'https://x.example.com'), base: null },
+    { path: 'settings.yaml', text: textOf(settings, 'https://x.example.com'), bases: [] },
     { serverGiven: false, several: false },
   );
   const [target] = targets;

@@ -76,12 +76,12 @@ function nameMember(target: Target): EffectiveMember[] {
     : [{ key: 'name', origin: keyOrigin(target, own), node: { kind: 'scalar', value: name } }];
 }
 
-/** The key that holds a block: in the environment, at the top, or in the base. */
-function findHoldingKey({ root, base, name }: Target, block: BlockName, node: Node): Member {
+/** The key that holds a block: in the environment, at the top, or in a base. */
+function findHoldingKey({ root, bases, name }: Target, block: BlockName, node: Node): Member {
   const members = [
     findMember(root, ['environments', name, block]),
     findMember(root, [block]),
-    base === null ? null : findMember(base, [block]),
+    ...bases.map((base) => findMember(base, [block])),
   ];
   const found = members.find(
     (member) => member?.node.file === node.file && member.node.at === node.at,

@@ -26,12 +26,13 @@ import { parseFile, type ParsedFile } from './parse.ts';
 import { mayHoldReference, mayReadSecrets } from './references.ts';
 import { diagnostic, createDiagnostic } from './report.ts';
 
-/** A settings file as it was read, with the base it extends. Paths are as the person named them. */
+/** A settings file as it was read, with the bases it extends. Paths are as the person named them. */
 export interface LoadedFile {
   readonly path: string;
   readonly text: string;
-  readonly base: { readonly path: string; readonly text: string } | null;
-  /** The lock next to the file, also for its base; absent if it does not exist, or nothing could need it. */
+  /** Each is merged over those before it, and the file over all of them. */
+  readonly bases: readonly { readonly path: string; readonly text: string }[];
+  /** The lock next to the file, also for its bases; absent if it does not exist, or nothing could need it. */
   readonly lock?: SchemaLock;
   /** What `textOfData` made the text of; absent for a text of other origin. */
   readonly data?: Value;
@@ -49,12 +50,12 @@ export interface Target extends Blocks {
   readonly name: string;
   /** The settings file that names it. Relative paths are relative to its folder. */
   readonly file: string;
-  /** True if that file, or its base, may refer to outputs of secret commands. */
+  /** True if that file, or one of its bases, may refer to outputs of secret commands. */
   readonly mayReadSecrets: boolean;
-  /** That file with its text at the time of reading, and the base it extends: they show which block a value comes from. */
+  /** That file with its text at the time of reading, and the bases it extends: they show which block a value comes from. */
   readonly root: MapNode;
-  readonly base: MapNode | null;
-  /** The blocks above the environments, those of the base among them. A value that an environment does not change is the same node. */
+  readonly bases: readonly MapNode[];
+  /** The blocks above the environments, those of the bases among them. A value that an environment does not change is the same node. */
   readonly shared: Blocks;
   /** The limits on it from outside of its file; absent if there are none. */
   readonly limits?: Limits;
@@ -93,7 +94,7 @@ class LaterTarget implements TargetHeader {
 
 for (const part of [
   'root',
-  'base',
+  'bases',
   'shared',
   'requests',
   ...BLOCKS.map(({ name }) => name),
@@ -137,25 +138,27 @@ export function readTargets(
   readonly diagnostics: readonly Diagnostic[];
 } {
   const top = checkParsedFile(parseLoaded(loaded, options.between));
-  const base =
-    loaded.base === null
-      ? null
-      : checkParsedFile(parseFile(loaded.base.path, loaded.base.text, loaded.lock));
-  const ofBase = sortDiagnostics([
-    ...(base?.diagnostics ?? []),
-    ...(base?.root
-      ? [...notAllowedInBase(base.root), ...findDoubleSpellings(base.root)].map(createDiagnostic)
-      : []),
-  ]);
-  if (top.root === null || (base !== null && base.root === null))
-    return { targets: [], diagnostics: [...sortDiagnostics(top.diagnostics), ...ofBase] };
-  const { targets, findings } = createTargets(loaded, top.root, base?.root ?? null, options);
+  const bases = loaded.bases.map(({ path, text }) =>
+    checkParsedFile(parseFile(path, text, loaded.lock)),
+  );
+  const ofBases = bases.flatMap(({ root, diagnostics }) =>
+    sortDiagnostics([
+      ...diagnostics,
+      ...(root === null
+        ? []
+        : [...notAllowedInBase(root), ...findDoubleSpellings(root)].map(createDiagnostic)),
+    ]),
+  );
+  const roots = bases.flatMap(({ root }) => root ?? []);
+  if (top.root === null || roots.length < bases.length)
+    return { targets: [], diagnostics: [...sortDiagnostics(top.diagnostics), ...ofBases] };
+  const { targets, findings } = createTargets(loaded, top.root, roots, options);
   const twice = findDoubleSpellings(top.root);
   const ofTop = sortDiagnostics([
     ...top.diagnostics,
     ...[...findings, ...twice].map(createDiagnostic),
   ]);
-  return { targets, diagnostics: [...ofTop, ...ofBase] };
+  return { targets, diagnostics: [...ofTop, ...ofBases] };
 }
 
 function parseLoaded(
@@ -182,28 +185,34 @@ function sortDiagnostics(diagnostics: readonly Diagnostic[]): Diagnostic[] {
 }
 
 function createTargets(
-  { path, text, base: extended }: LoadedFile,
+  { path, text, bases: extended }: LoadedFile,
   root: MapNode,
-  base: MapNode | null,
+  bases: readonly MapNode[],
   options: ReadOptions,
 ): { readonly targets: readonly Target[]; readonly findings: readonly PlacedFinding[] } {
   const top = readBlocks(root);
-  const below = base === null ? null : readBlocks(base);
-  const blocks = below === null ? top : eachBlock(({ name }) => overlay(below[name], top[name]));
-  const known = {
-    file: path,
-    mayReadSecrets: [text, extended?.text ?? ''].some(mayReadSecrets),
-  };
-  const common = { ...known, root, base, shared: blocks };
   const clashing = (holder: Node, path: FilePath, above: Node | undefined): PlacedFinding[] =>
     holder.kind === 'map' && above !== undefined ? clashingNames({ holder, path }, above) : [];
-  const ofBase = clashing(root, [], below?.secrets);
+  const clashes: PlacedFinding[] = [];
+  const blocks =
+    [...bases.map((base) => [base, readBlocks(base)] as const), [root, top] as const].reduce<
+      Blocks | undefined
+    >((below, [holder, own]) => {
+      if (below === undefined) return own;
+      clashes.push(...clashing(holder, [], below.secrets));
+      return eachBlock(({ name }) => overlay(below[name], own[name]));
+    }, undefined) ?? top;
+  const known = {
+    file: path,
+    mayReadSecrets: [text, ...extended.map((one) => one.text)].some(mayReadSecrets),
+  };
+  const common = { ...known, root, bases, shared: blocks };
   const environments = member(root, 'environments');
   if (environments === undefined) {
     return {
       targets: [{ name: targetName(path, root, options), ...common, ...blocks }],
       findings: [
-        ...ofBase,
+        ...clashes,
         ...findDoubleFields(blocks.settings),
         ...crossFindings(blocks),
         ...findHalfIdentity(blocks.server, null),
@@ -244,7 +253,7 @@ function createTargets(
   }
   return {
     targets: all.map(all.length > MANY ? later : targetOf),
-    findings: [...ofBase, ...mergeSharedFindings(crossed), ...findings],
+    findings: [...clashes, ...mergeSharedFindings(crossed), ...findings],
   };
 }
 
@@ -297,7 +306,7 @@ function notAllowedInBase(root: MapNode): PlacedFinding[] {
   });
 }
 
-/** The base that a file extends, found without checking the rest of the file. */
+/** A base that a file extends, found without checking the rest of the file. */
 export interface BaseReference {
   /** As the file writes it. */
   readonly path: string;
@@ -305,14 +314,17 @@ export interface BaseReference {
   diagnose(message: string, hint: string): Diagnostic;
 }
 
-export function parseBaseReference(path: string, text: string): BaseReference | null {
+export function parseBaseReferences(path: string, text: string): readonly BaseReference[] {
   // An escape in a double-quoted key may spell it as well.
-  if (!text.includes('extends') && !/\\[xuU]/.test(text)) return null;
+  if (!text.includes('extends') && !/\\[xuU]/.test(text)) return [];
   const node = member(parseFile(path, text).root ?? undefined, 'extends');
-  const base = readNodeText(node) ?? '';
-  if (node === undefined || base === '' || base.includes('\0') || mayHoldReference(base))
-    return null;
-  const diagnose = (message: string, hint: string): Diagnostic =>
-    diagnostic(node.file, node.at, { code: 'unreadable', message, hint, path: ['extends'] });
-  return { path: base, diagnose };
+  return (node?.kind === 'list' ? node.items : [node]).flatMap((one, index) => {
+    const base = readNodeText(one) ?? '';
+    if (one === undefined || base === '' || base.includes('\0') || mayHoldReference(base))
+      return [];
+    const at = node?.kind === 'list' ? ['extends', String(index)] : ['extends'];
+    const diagnose = (message: string, hint: string): Diagnostic =>
+      diagnostic(one.file, one.at, { code: 'unreadable', message, hint, path: at });
+    return [{ path: base, diagnose }];
+  });
 }

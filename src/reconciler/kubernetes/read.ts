@@ -54,7 +54,7 @@ export function readSettingsTarget(object: SettingsTarget, given: TargetInput = 
     ...readDeclaredServer(object.spec, reference),
     ...filled.blocks,
   };
-  const loaded = { path: file.path, text: textOfData(data), data, base: null };
+  const loaded = { path: file.path, text: textOfData(data), data, bases: [] };
   const lock = given.lock === undefined ? {} : { lock: given.lock };
   const { targets, diagnostics } = readTargets(
     { ...loaded, ...lock },

@@ -9,7 +9,7 @@ import {
 } from '../desired/node.ts';
 import { isData } from '../desired/references.ts';
 import { diagnostic, createDiagnostic } from '../desired/report.ts';
-import { parseBaseReference, readTargets, type Target } from '../desired/target.ts';
+import { parseBaseReferences, readTargets, type Target } from '../desired/target.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import { isList, isRecord, createRecord, type Value, type ValueRecord } from '../model/value.ts';
 import { namesListed } from '../model/wording.ts';
@@ -37,10 +37,10 @@ export function mergeConfigMap(
   });
   if (typeof given.settings !== 'string')
     return refused({ ...NO_CONFIG_MAP, path: ['settingsFrom'] });
-  const base = parseBaseReference(path, given.settings);
-  if (base !== null) return { problems: [base.diagnose(NO_BASE.message, NO_BASE.hint)] };
+  const [base] = parseBaseReferences(path, given.settings);
+  if (base !== undefined) return { problems: [base.diagnose(NO_BASE.message, NO_BASE.hint)] };
   const lock = given.lock === undefined ? {} : { lock: given.lock };
-  const loaded = { path, text: given.settings, base: null, ...lock };
+  const loaded = { path, text: given.settings, bases: [], ...lock };
   const { targets, diagnostics } = readTargets(loaded, { serverGiven: true, several: false });
   const references = targets.slice(0, 1).flatMap(({ root }) => findNodeReferences(root, []));
   if (references.length > 0) return { problems: references.map(createDiagnostic) };

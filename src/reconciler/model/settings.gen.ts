@@ -450,9 +450,9 @@ export interface SettingsFile {
    */
   name?: string;
   /**
-   * A base file this one is merged over: one file, one level, under the working directory. The base holds no server and no environments.
+   * A base file this one is merged over, or a list of them, each over those before it: one level, under the working directory. A base has no server and no environments.
    */
-  extends?: string;
+  extends?: string | string[];
   labels?: SettingsFile1;
   server?: Server;
   settings?: Settings;

@@ -278,7 +278,7 @@ function collectTemplates(value: Foreign): readonly Template[] {
 /** Throws if a file with this text is not valid. */
 function requireValid(path: string, text: string): void {
   const read = { serverGiven: false, several: false };
-  const { targets, diagnostics } = readTargets({ path, text, base: null }, read);
+  const { targets, diagnostics } = readTargets({ path, text, bases: [] }, read);
   const isValid = targets.length > 0 && diagnostics.every(({ severity }) => severity !== 'error');
   if (!isValid) throw notMade();
 }

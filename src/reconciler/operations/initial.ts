@@ -70,7 +70,7 @@ export async function firstFile(path: string, asked: Running<InitRequest>): Prom
   const request = keyed ? withVariables(asked, { ...asked.env, [variable]: key }) : asked;
   const server: JsonObject = { url, ...(keyed ? { api_key: `\${env:${variable}}` } : {}) };
   const text = flowText({ version: 1, server, settings: {} }, 'double');
-  const file: LoadedFile = { path, text, base: null };
+  const file: LoadedFile = { path, text, bases: [] };
   const only = [onlyTarget(file)];
   const [prepared] = await prepareTargets(
     { targets: only, declared: only },

@@ -5,7 +5,7 @@ import { asSetpointError, SetpointError } from '../model/error.ts';
 import { diagnostic } from '../desired/report.ts';
 import { sourceFile, member, readNodeText } from '../desired/node.ts';
 import {
-  parseBaseReference,
+  parseBaseReferences,
   laterTarget,
   readTargets,
   type BaseReference,
@@ -44,7 +44,7 @@ export function loadTargets(options: LockOptions): LoadedSettings {
   const loaded = paths.map((path) => loadFile(path, options));
   const files = loaded.flatMap((one) => ('diagnostics' in one ? [] : [one]));
   const length = files.reduce(
-    (sum, { text, base }) => sum + text.length + (base?.text.length ?? 0),
+    (sum, { text, bases }) => sum + bases.reduce((of, base) => of + base.text.length, text.length),
     0,
   );
   const readOne =
@@ -138,10 +138,9 @@ function withoutBases(
 ): readonly string[] {
   if (paths.length < 2) return paths;
   const bases = new Set(
-    paths.flatMap((path) => {
-      const base = readBaseReference(path, options);
-      return base === null ? [] : [normalize(resolveBasePath(path, base))];
-    }),
+    paths.flatMap((path) =>
+      readBaseReferences(path, options).map((base) => normalize(resolveBasePath(path, base))),
+    ),
   );
   const own = paths.filter((path) => !bases.has(normalize(path)));
   return own.length === 0 ? paths : own;
@@ -149,12 +148,27 @@ function withoutBases(
 
 type Unreadable = { readonly diagnostics: readonly Diagnostic[] };
 
-/** A settings file with its base. A base outside the working directory is refused before it is opened. */
+/** A settings file with its bases. One outside the working directory is refused before it is opened. */
 function loadFile(path: string, options: LockOptions): LoadedFile | Unreadable {
   const text = options.text ?? readSettingsFile(path, options);
   if (typeof text !== 'string') return text;
-  const base = parseBaseReference(path, text);
-  if (base === null) return { path, text, base: null, ...lockFor(path, [text], options) };
+  const bases: { path: string; text: string }[] = [];
+  for (const base of parseBaseReferences(path, text)) {
+    const read = loadBase(path, base, options);
+    if ('diagnostics' in read) return read;
+    if (bases.some((one) => one.path === read.path))
+      return { diagnostics: [base.diagnose('This base is named twice.', 'Remove one of them.')] };
+    bases.push(read);
+  }
+  const texts = [text, ...bases.map((base) => base.text)];
+  return { path, text, bases, ...lockFor(path, texts, options) };
+}
+
+function loadBase(
+  path: string,
+  base: BaseReference,
+  options: LockOptions,
+): LoadedFile['bases'][number] | Unreadable {
   const basePath = resolveBasePath(path, base);
   if (isAbsolute(base.path) || !isInsideFolder(basePath, options.checkout?.root ?? '.')) {
     const message = 'No such file under the working directory.';
@@ -163,15 +177,8 @@ function loadFile(path: string, options: LockOptions): LoadedFile | Unreadable {
     return { diagnostics: [base.diagnose(message, hint)] };
   }
   try {
-    const baseText = readSettingsFile(basePath, options);
-    return typeof baseText === 'string'
-      ? {
-          path,
-          text,
-          base: { path: toRelativePath(basePath), text: baseText },
-          ...lockFor(path, [text, baseText], options),
-        }
-      : baseText;
+    const text = readSettingsFile(basePath, options);
+    return typeof text === 'string' ? { path: toRelativePath(basePath), text } : text;
   } catch (thrown) {
     const { message, hint } = asSetpointError(thrown);
     return { diagnostics: [base.diagnose(message, hint)] };
@@ -180,22 +187,21 @@ function loadFile(path: string, options: LockOptions): LoadedFile | Unreadable {
 
 /** The bases that the settings files name, if these can be read; such a path may not exist. */
 export function listExtendedBases(options: Options): readonly string[] {
-  return listSettingsFiles(options).flatMap((path) => {
-    const base = readBaseReference(path, options);
-    return base === null ? [] : [resolveBasePath(path, base)];
-  });
+  return listSettingsFiles(options).flatMap((path) =>
+    readBaseReferences(path, options).map((base) => resolveBasePath(path, base)),
+  );
 }
 
-/** Null also if the file cannot be read: its loader reports the reason. */
-function readBaseReference(
+/** None also if the file cannot be read: its loader reports the reason. */
+function readBaseReferences(
   path: string,
   options: Pick<Options, 'maxFileSize'>,
-): BaseReference | null {
+): readonly BaseReference[] {
   try {
     const read = readText(path, fileLimit(options));
-    return 'text' in read ? parseBaseReference(path, read.text) : null;
+    return 'text' in read ? parseBaseReferences(path, read.text) : [];
   } catch {
-    return null;
+    return [];
   }
 }
 

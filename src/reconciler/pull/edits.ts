@@ -1,5 +1,5 @@
 import { BLOCKS, createPathSpeller } from '../desired/blocks.ts';
-import { member, type Node, findNode, plainValue } from '../desired/node.ts';
+import { findNode, member, plainValue } from '../desired/node.ts';
 import { parseFile } from '../desired/parse.ts';
 import { type LoadedFile, type ReadOptions, readTargets, type Target } from '../desired/target.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
@@ -201,9 +201,9 @@ export function declaresTheSame(before: Target, now: Target, pulled: boolean): b
 /** The text of every file that a pull may edit, by its path: the settings files, and the bases that they extend. */
 export function mapFileTexts(files: readonly LoadedFile[]): Map<string, string> {
   const texts = new Map<string, string>();
-  for (const { path, text, base } of files) {
+  for (const { path, text, bases } of files) {
     texts.set(path, text);
-    if (base !== null) texts.set(base.path, base.text);
+    for (const base of bases) texts.set(base.path, base.text);
   }
   return texts;
 }
@@ -212,29 +212,28 @@ function withTexts(files: readonly LoadedFile[], texts: ReadonlyMap<string, stri
   return files.map((file) => ({
     ...file,
     text: texts.get(file.path) ?? file.text,
-    base:
-      file.base === null
-        ? null
-        : { ...file.base, text: texts.get(file.base.path) ?? file.base.text },
+    bases: file.bases.map((base) => ({ ...base, text: texts.get(base.path) ?? base.text })),
   }));
 }
 
 /** The layers of each of a file's targets, its own first. */
-function mapTargetLayers({ path, text, base, lock }: LoadedFile): (target: string) => Layer[] {
-  const root = parseFile(path, text, lock).root ?? undefined;
-  const below =
-    base === null ? undefined : (parseFile(base.path, base.text, lock).root ?? undefined);
-  const [ofFile, ofBase] = [createPathSpeller(root), createPathSpeller(below)];
-  const layer = (file: string, node: Node | undefined, prefix: readonly string[]): Layer => ({
+function mapTargetLayers({ path, text, bases, lock }: LoadedFile): (target: string) => Layer[] {
+  const parsed = [{ path, text }, ...bases.toReversed()].map((one) => {
+    const root = parseFile(one.path, one.text, lock).root ?? undefined;
+    return { file: one.path, root, spelled: createPathSpeller(root) };
+  });
+  const layer = (
+    { file, root, spelled }: (typeof parsed)[number],
+    prefix: readonly string[],
+  ): Layer => ({
     file,
     prefix,
-    node: node === undefined ? undefined : findNode(node, prefix),
-    spelled: node === root ? ofFile : ofBase,
+    node: root === undefined ? undefined : findNode(root, prefix),
+    spelled,
   });
-  const hasEnvironments = member(root, 'environments') !== undefined;
+  const own = parsed.slice(0, 1).filter(({ root }) => member(root, 'environments') !== undefined);
   return (target) => [
-    ...(hasEnvironments ? [layer(path, root, ['environments', target])] : []),
-    layer(path, root, []),
-    ...(base === null ? [] : [layer(base.path, below, [])]),
+    ...own.map((one) => layer(one, ['environments', target])),
+    ...parsed.map((one) => layer(one, [])),
   ];
 }

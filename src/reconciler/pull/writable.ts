@@ -75,7 +75,7 @@ export function canDeclare(blocks: JsonObject): boolean {
 export function parseBlocksAlone(blocks: JsonObject, lock?: SchemaLock) {
   const text = flowText({ version: 1, ...blocks }, 'double');
   const { targets, diagnostics } = readTargets(
-    { path: 'settings.yaml', text, base: null, ...(lock === undefined ? {} : { lock }) },
+    { path: 'settings.yaml', text, bases: [], ...(lock === undefined ? {} : { lock }) },
     { serverGiven: true, several: false },
   );
   return { errors: diagnostics.filter(({ severity }) => severity === 'error'), target: targets[0] };

@@ -70,7 +70,7 @@ function alone(head: string, written: readonly string[], index: number): string 
 }
 
 function read(text: string) {
-  const file = { path: 'settings.yaml', text, base: null };
+  const file = { path: 'settings.yaml', text, bases: [] };
   return readTargets(file, { serverGiven: false, several: false });
 }
 

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { parseBaseReference } from '../../../src/reconciler/desired/target.ts';
+import { parseBaseReferences } from '../../../src/reconciler/desired/target.ts';
 import { loadTargets } from '../../../src/reconciler/operations/load.ts';
 import { problems, read, SERVER, source, target, withSettings } from './reading.ts';
 import { resolveServer } from '../../../src/reconciler/desired/resolve.ts';
@@ -185,7 +185,9 @@ describe('T18: extends', () => {
     expect(extending('${env:BASE}')).toBe('malformed-reference');
     expect(extending('""')).toBe('bad-value');
     expect(extending('"a\\0b"')).not.toBe('read');
-    expect(extending('[base.yaml]')).toBe('wrong-type');
+    expect(extending('[base.yaml]')).toBe('unreadable');
+    expect(extending('[1]')).toBe('wrong-type');
+    expect(extending('{}')).toBe('wrong-type');
   });
 
   it('is one level', () => {
@@ -205,7 +207,7 @@ describe('T18: extends', () => {
     ['{ a: "#", extends: a.yaml }', 'a.yaml'],
     ['"e\\x78tends": a.yaml', 'a.yaml'],
   ])('is found in %j', (text, path) => {
-    expect(parseBaseReference('settings.yaml', text)?.path ?? null).toBe(path);
+    expect(parseBaseReferences('settings.yaml', text)[0]?.path ?? null).toBe(path);
   });
 });
 

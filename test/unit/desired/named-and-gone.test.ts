@@ -5,7 +5,7 @@ import { readTargets } from '../../../src/reconciler/desired/target.ts';
 function errorsOf(blocks: string): readonly string[] {
   const text = `version: 1\nserver: { url: "https://agents.example.com" }\n${blocks}\n`;
   const { diagnostics } = readTargets(
-    { path: 'settings.yaml', text, base: null },
+    { path: 'settings.yaml', text, bases: [] },
     { serverGiven: true, several: false },
   );
   return diagnostics

@@ -15,7 +15,10 @@ export function read(
   { path = 'settings.yaml', several = false, serverGiven = false } = {},
 ) {
   const below = base === undefined ? null : { path: 'base.yaml', text: base };
-  return readTargets({ path, text, base: below }, { serverGiven, several });
+  return readTargets(
+    { path, text, bases: below === null ? [] : [below] },
+    { serverGiven, several },
+  );
 }
 
 /** The codes of a text's problems, each with its place. */

@@ -86,7 +86,7 @@ settings:
     later: { part: { of: [1, two] } }
 `;
   const { targets, diagnostics } = readTargets(
-    { path: 'settings.yaml', text, base: null, lock: OPEN_LOCK },
+    { path: 'settings.yaml', text, bases: [], lock: OPEN_LOCK },
     { serverGiven: false, several: false },
   );
   expect(diagnostics).toEqual([]);

@@ -26,7 +26,7 @@ settings:
 `;
 
 function desiredWith(secret: string) {
-  const file = { path: 'settings.yaml', text: SETTINGS, base: null };
+  const file = { path: 'settings.yaml', text: SETTINGS, bases: [] };
   const { targets } = readTargets(file, { serverGiven: false, several: false });
   const source: ReferenceSource = {
     variable: () => secret,
@@ -127,7 +127,7 @@ settings:
   agent_settings: { mcp_config: { "tool#2": { command: npx, args: [${args}] }, tool: { command: npx } } }
 `;
     const { targets } = readTargets(
-      { path: 'settings.yaml', text, base: null },
+      { path: 'settings.yaml', text, bases: [] },
       { serverGiven: false, several: false },
     );
     const [target] = targets;

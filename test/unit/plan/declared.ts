@@ -24,7 +24,7 @@ settings:
 ${settings.replaceAll(/^/gm, '  ')}
 `;
   const { targets, diagnostics } = readTargets(
-    { path: 'settings.yaml', text, base: null },
+    { path: 'settings.yaml', text, bases: [] },
     { serverGiven: false, several: false },
   );
   const errors = diagnostics.filter(({ severity }) => severity === 'error');

@@ -46,7 +46,7 @@ function edits({ files, has, env = {}, adopt = [] }: Given) {
 
 function one(lines: readonly string[], record: Readonly<Record<string, Value>>, env = {}) {
   const text = `version: 1\nname: x\nsettings:\n${lines.map((line) => `  ${line}\n`).join('')}`;
-  const done = edits({ files: [{ path: 'a.yaml', text, base: null }], has: { x: record }, env });
+  const done = edits({ files: [{ path: 'a.yaml', text, bases: [] }], has: { x: record }, env });
   const after = (done.texts.get('a.yaml') ?? text).split('\n').slice(3, -1);
   return { after: after.map((line) => line.slice(2)), pull: done.pulls.get('x') };
 }
@@ -270,7 +270,7 @@ describe('blocks', () => {
   const file = (path: string, text: string, base: string | null = null): LoadedFile => ({
     path,
     text,
-    base: base === null ? null : { path: 'base.yaml', text: base },
+    bases: base === null ? [] : [{ path: 'base.yaml', text: base }],
   });
   const base = 'version: 1\nsettings:\n  language: en\n  agent: A\n';
   const extending = 'version: 1\nextends: base.yaml\n';
@@ -327,7 +327,7 @@ describe('a native value', () => {
   const BODY = ['agent_settings', 'llm', 'litellm_extra_body'];
   const own = { agent_settings: { llm: { litellm_extra_body: { odd: 1, other: 1 } } } };
   const text = JSON.stringify({ version: 1, name: 'x', settings: own });
-  const [target] = readTargets({ path: 'a.yaml', text, base: null }, READ).targets;
+  const [target] = readTargets({ path: 'a.yaml', text, bases: [] }, READ).targets;
 
   it.each([
     ['of what it holds does not read back', [...BODY, 'odd', 'inner']],
