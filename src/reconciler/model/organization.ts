@@ -1,7 +1,7 @@
 import type { FieldName } from './field.ts';
 import { itemsDeclared } from './collection.ts';
 import { LLM_PROFILES_FORM } from './collection-forms.ts';
-import { isUnmanaged, samePath, type Path } from './path.ts';
+import { samePath, type Path } from './path.ts';
 import type { DesiredState, Organization } from './state.ts';
 import { formatCount } from './wording.ts';
 
@@ -21,11 +21,8 @@ export const OF_ORGANIZATION: ReadonlySet<string> = new Set<
 ]);
 
 /** Returns the fields of a file that belong to the organisation: declared for one member they would not be stored. Null is left out. */
-export function fieldsOfOrganization({ fields, unmanaged }: DesiredState): DesiredState['fields'] {
-  return fields.filter(
-    ({ field, value }) =>
-      OF_ORGANIZATION.has(field.name) && value !== null && !isUnmanaged(unmanaged, field.path),
-  );
+export function fieldsOfOrganization({ fields }: DesiredState): DesiredState['fields'] {
+  return fields.filter(({ field, value }) => OF_ORGANIZATION.has(field.name) && value !== null);
 }
 
 /** `the organisation Platform (12 members)`, `a personal workspace`. */
@@ -60,9 +57,8 @@ export function concernsOrganization(desired: DesiredState): boolean {
 
 /** Reports whether a file declares a key that every member of an organisation would get. */
 export function declaresSharedKey(desired: DesiredState): boolean {
-  const { fields, unmanaged } = desired;
   return (
-    fields.some(({ field }) => isShared(field.place) && !isUnmanaged(unmanaged, field.path)) ||
+    desired.fields.some(({ field }) => isShared(field.place)) ||
     itemsDeclared(desired, LLM_PROFILES_FORM).some(
       ({ members }) => members?.['api_key'] !== undefined,
     )

@@ -87,6 +87,7 @@ export interface OnlyParts {
 
 /** The declarations of one environment. Contains only managed fields, in the order of the specification. */
 export interface DesiredState {
+  /** The declared fields, without those that the file lists as unmanaged. */
   readonly fields: readonly DesiredField[];
   /** An apply refuses to begin with any; a plan compares everything around them. */
   readonly missing: readonly MissingReference[];

@@ -158,7 +158,7 @@ export function withImpliedKinds(desired: DesiredState, observed: ObservedState)
   const [now, then] = [collectVariantKinds(observed), collectVariantKinds(observed, desired)];
   const implied = new Map<string, DesiredField>();
   for (const one of desired.fields) {
-    if (one.value === null || isUnmanaged(desired.unmanaged, one.field.path)) continue;
+    if (one.value === null) continue;
     for (const place of kindPlaces(one.field.place, observed)) {
       const [name, kind] = [formatPath(place), then(place)];
       if (names.has(name) || samePath(place, AGENT_KIND) || kind === undefined) continue;

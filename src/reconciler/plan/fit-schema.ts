@@ -14,7 +14,7 @@ import {
   nativeSchema,
   serversWith,
 } from '../model/native-schema.ts';
-import { formatPath, isUnmanaged, samePath, type Path } from '../model/path.ts';
+import { formatPath, samePath, type Path } from '../model/path.ts';
 import type { DesiredField, DesiredState, ObservedState } from '../model/state.ts';
 import { isRecord, sameValue, readPath, type Value } from '../model/value.ts';
 import {
@@ -33,7 +33,6 @@ import {
 export function schemaMisfits(desired: DesiredState, observed: ObservedState): string[] {
   const found = desired.fields
     .filter(({ field }) => fieldNamed(field.name) === undefined)
-    .filter(({ field }) => !isUnmanaged(desired.unmanaged, field.path))
     .filter((declared) => !isNullOfOthers(declared, desired, observed))
     .flatMap((declared) => describeSchemaMisfit(declared, desired, observed) ?? []);
   const lacking = found.filter((problem) => typeof problem !== 'string');
@@ -61,10 +60,7 @@ const BASE_REF: Path = ['conversation_settings', 'worktree_base_ref'];
 
 /** Values that fit separately, and that the service refuses together. */
 function contradictions(desired: DesiredState, observed: ObservedState): string[] {
-  const declaredAt = (path: Path) =>
-    desired.fields.find(
-      ({ field }) => samePath(field.path, path) && !isUnmanaged(desired.unmanaged, path),
-    );
+  const declaredAt = (path: Path) => desired.fields.find(({ field }) => samePath(field.path, path));
   const after = (path: Path): Value =>
     (declaredAt(path) ?? { value: readShownValue(observed, path) ?? null }).value;
   const isDeclared = [BASE, BASE_REF].some((path) => declaredAt(path) !== undefined);

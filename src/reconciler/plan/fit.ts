@@ -2,7 +2,7 @@ import type { Dialect, DialectField } from '../model/dialect.ts';
 import { SetpointError } from '../model/error.ts';
 import { fieldNamed, NATIVE_SERVERS } from '../model/field.ts';
 import { findPathFacts } from '../model/path-facts.ts';
-import { formatPath, isUnmanaged, type Path } from '../model/path.ts';
+import { formatPath, type Path } from '../model/path.ts';
 import {
   type SettingsWrite,
   type DesiredField,
@@ -77,7 +77,6 @@ function collectFitProblems(
 ): readonly string[] {
   const problems: string[] = [];
   for (const declared of desired.fields) {
-    if (isUnmanaged(desired.unmanaged, declared.field.path)) continue;
     const problem =
       tableMisfit(declared, dialect) ?? (observed && kindMisfit(declared, desired, observed));
     if (problem !== null) problems.push(problem);
@@ -217,7 +216,7 @@ export function mcpMisfits({ fields, unmanaged }: DesiredState, dialect: Dialect
   const declared = findDeclaredServers({ fields });
   const config = declared?.value;
   const isNamed = declared?.block !== undefined;
-  if (!isRecord(config) || isUnmanaged(unmanaged, ['mcp_config'])) return [];
+  if (!isRecord(config)) return [];
   return MCP_LISTS.flatMap((list) =>
     listRecordEntries(config[list]).flatMap((entry) => {
       const path = toDeclaredEntryPath(list, entry, isNamed);

@@ -12,14 +12,7 @@ import {
 import { OF_ORGANIZATION } from '../model/organization.ts';
 import { isOfServers, MCP_LISTS, UNNAMED, unreadableItems } from '../model/mcp.ts';
 import { maskFreeKeys } from '../model/path-facts.ts';
-import {
-  formatPath,
-  isUnmanaged,
-  formatPathKey,
-  pathNamed,
-  samePath,
-  type Path,
-} from '../model/path.ts';
+import { formatPath, formatPathKey, pathNamed, samePath, type Path } from '../model/path.ts';
 import type { Change, SettingsPlan, Unknown, Unpreservable } from '../model/plan.ts';
 import type { Warning } from '../model/error.ts';
 import type { Fingerprints } from '../model/ports.ts';
@@ -122,7 +115,6 @@ function listManagedFields(desired: DesiredState, observed: ObservedState) {
   return desired.fields.filter(
     (declared) =>
       (fieldNamed(declared.field.name) === undefined || dialect.fields.has(declared.field.name)) &&
-      !isUnmanaged(desired.unmanaged, declared.field.path) &&
       !(observed.organization !== undefined && OF_ORGANIZATION.has(declared.field.name)) &&
       !isNullOfOthers(declared, desired, observed),
   );

@@ -1,5 +1,5 @@
 import { ACTIVE_PROFILE, AGENT_KIND, isNamedWithin, MODEL_PART } from '../model/field.ts';
-import { formatPath, isUnmanaged, type Path, pathNamed, isWithin } from '../model/path.ts';
+import { formatPath, type Path, pathNamed, isWithin } from '../model/path.ts';
 import type { Change } from '../model/plan.ts';
 import type {
   SettingsWrite,
@@ -137,13 +137,10 @@ export function listProfileChanges(
 }
 
 /** Returns the declared values of the pointers that can be looked up, by their fields. */
-export function listDeclaredPointers({
-  fields,
-  unmanaged,
-}: DesiredState): ReadonlyMap<string, string> {
+export function listDeclaredPointers({ fields }: DesiredState): ReadonlyMap<string, string> {
   return new Map(
-    fields.flatMap(({ field: { name, path }, value }): [string, string][] => {
-      if (!POINTED.has(name) || isUnmanaged(unmanaged, path) || isEmpty(value)) return [];
+    fields.flatMap(({ field: { name }, value }): [string, string][] => {
+      if (!POINTED.has(name) || isEmpty(value)) return [];
       if (typeof value === 'string') return [[name, value]];
       const isKnown = value instanceof Secret && !(value instanceof UnseenSecret);
       return isKnown ? [[name, value.compareWith((text) => text)]] : [];
@@ -152,13 +149,10 @@ export function listDeclaredPointers({
 }
 
 /** Explains why a service rejects the pointers of a file: the name does not exist, or cannot be activated. */
-export function pointerMisfits(
-  { fields, unmanaged }: DesiredState,
-  observed: ObservedState,
-): string[] {
-  return fields.flatMap(({ field: { name, path } }) => {
+export function pointerMisfits({ fields }: DesiredState, observed: ObservedState): string[] {
+  return fields.flatMap(({ field: { name } }) => {
     const found = observed.pointed?.get(name);
-    if (found === undefined || found.is === 'there' || isUnmanaged(unmanaged, path)) return [];
+    if (found === undefined || found.is === 'there') return [];
     const what = POINTED.get(name) ?? 'profile';
     return found.is === 'missing'
       ? [

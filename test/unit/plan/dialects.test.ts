@@ -209,7 +209,6 @@ describe('a dialect that keeps what a write leaves out', () => {
     expect(findUnsupported(wanted, inferring)?.message ?? null).toBe(
       words === null ? null : `The file does not fit this service (settings-v0 API). ${words}`,
     );
-    expect(findUnsupported({ ...wanted, unmanaged: [['max_iterations']] }, inferring)).toBeNull();
   });
 
   it.each<[Value, boolean]>([
