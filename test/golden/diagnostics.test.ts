@@ -17,6 +17,12 @@ type Place = readonly [line: number, column: number, code: DiagnosticCode];
  * base file follow those of the file that extends it.
  */
 const PLACES: Readonly<Record<string, readonly Place[]>> = {
+  'doubtful-values': [
+    [7, 17, 'doubtful-value'],
+    [8, 18, 'doubtful-value'],
+    [13, 21, 'doubtful-value'],
+    [16, 18, 'doubtful-value'],
+  ],
   'native-parts': [
     [4, 3, 'declared-twice'],
     [6, 5, 'unknown-key'],

@@ -1,5 +1,5 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { readdirSync, readFileSync, rmSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { makeHome, testCommand } from './installed-command.ts';
@@ -71,11 +71,10 @@ describe.skipIf(skipped)('the single executable', () => {
   });
 
   it('contains each schema, and the help of each command', () => {
-    // With a file, the schema of its server is asked for.
-    rmSync(join(home, 'settings.yaml'));
     for (const name of readdirSync(join(root, 'schemas'))) {
       const [, schema] = /^(.*)\.schema\.json$/.exec(name) ?? [];
-      if (schema === undefined) continue;
+      // `schema pull` is a command.
+      if (schema === undefined || schema === 'pull') continue;
       const text = readFileSync(join(root, 'schemas', name), 'utf8');
       expect(run(command(), ['schema', schema])).toEqual({ code: 0, stdout: text, stderr: '' });
     }

@@ -12,6 +12,11 @@ import { folderWith } from '../fixture/command.ts';
 import { startRealServer, type RealServer } from './real-server.ts';
 import { theRelease } from './releases.ts';
 
+/* What the service found, with what to do about it. */
+const KEY_REFUSED = expect.stringMatching(/^the provider refuses the key: check .* --rotate$/);
+const UNREACHED = expect.stringMatching(/^\(1\) nothing answers at its url: .*; \(2\) .*; \(3\) /);
+const SERVER_KEY_REFUSED = expect.stringMatching(/^the server refuses the key \(status 401\): /);
+
 const { release, venv } = theRelease();
 const MCP = `
 const lines = require('node:readline').createInterface({ input: process.stdin });
@@ -122,11 +127,11 @@ llm_profiles:
     expect(told(before?.proofs)).toEqual([
       ['files', 'works', 'it lists 1 tool'],
       ['broken', 'fails', 'it was started or reached, and does not answer as an mcp server'],
-      ['gone', 'fails', 'it could not be reached or started'],
-      ['closed', 'fails', 'the server refuses the key (status 401)'],
+      ['gone', 'fails', UNREACHED],
+      ['closed', 'fails', SERVER_KEY_REFUSED],
       ['team', 'works', FAULTLESS],
       ['main', 'works', FAULTLESS],
-      ['wrong', 'fails', 'the provider refuses the key'],
+      ['wrong', 'fails', KEY_REFUSED],
       ['unknown', 'fails', 'the provider has no such model, or nothing at that address'],
       ['linked', 'works', FAULTLESS],
     ]);
@@ -138,10 +143,10 @@ llm_profiles:
     expect(told(health?.proofs)).toEqual([
       ['files', 'works', 'it lists 1 tool'],
       ['broken', 'fails', 'it was started or reached, and does not answer as an mcp server'],
-      ['gone', 'fails', 'it could not be reached or started'],
-      ['closed', 'fails', 'the server refuses the key (status 401)'],
+      ['gone', 'fails', UNREACHED],
+      ['closed', 'fails', SERVER_KEY_REFUSED],
       ['main', 'works', FAULTLESS],
-      ['wrong', 'fails', 'the provider refuses the key'],
+      ['wrong', 'fails', KEY_REFUSED],
       ['unknown', 'fails', 'the provider has no such model, or nothing at that address'],
       ['linked', 'not-checked', linked],
     ]);

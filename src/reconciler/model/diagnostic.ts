@@ -28,6 +28,7 @@ export const DIAGNOSTICS = {
   'declared-twice':
     'A field under its name and at its native place, or in a block and under `settings`.',
   directive: 'A YAML directive, which would change how the file is read.',
+  'doubtful-value': 'A value that servers take, and with which something does not work; a warning.',
   'duplicate-entry':
     'The same mcp server, sandbox or sandbox spec twice in one list, or two names of secrets that cannot both be kept.',
   'duplicate-key': 'The same key twice in one map.',

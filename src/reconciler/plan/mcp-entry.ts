@@ -11,7 +11,7 @@ import {
 } from '../model/mcp.ts';
 import { readEntryAuth, selectServedMembers, withoutServed } from '../model/mcp-map.ts';
 import type { Dialect } from '../model/dialect.ts';
-import type { Path } from '../model/path.ts';
+import { formatPath, type Path } from '../model/path.ts';
 import type { Unknown, Unpreservable } from '../model/plan.ts';
 import { Secret, UnseenSecret } from '../model/secret.ts';
 import type { ObservedState } from '../model/state.ts';
@@ -108,6 +108,30 @@ export function compareEntry(
   }
   return { differing, unknown };
 }
+
+/**
+ * Returns the names of what differs in a member of an entry: `headers.Authorization` for a header that surely differs, or that only one of
+ * the two has; the name of the member where the two are not maps.
+ */
+export function nameDifferences(
+  name: string,
+  declared: Value,
+  actual: Value,
+  hiding: Hiding = PLAIN_ANSWER,
+): readonly string[] {
+  if (!isRecord(declared) || !isRecord(actual)) return [name];
+  const keys = new Set([...Object.keys(declared), ...Object.keys(actual)]);
+  const differing = [...keys].filter((key) => {
+    const [wanted, found] = [declared[key], actual[key]];
+    if (wanted === undefined || found === undefined) return true;
+    return compareValue([name, key], wanted, found, hiding) === 'differs';
+  });
+  if (differing.length === 0 || differing.length > MOST_NAMED) return [name];
+  return differing.map((key) => formatPath([name, key]));
+}
+
+/** Keys of one member that a reason names. */
+const MOST_NAMED = 5;
 
 /** Reports whether two entries are certainly at different places, whatever their urls hide. */
 function isOtherPlace(

@@ -29,6 +29,7 @@ import {
   listUnpreservableMembers,
   findLostLogin,
   mergeUnmaskedEntry,
+  nameDifferences,
   listMissingReferences,
   withLogin,
   type EntryComparison,
@@ -255,11 +256,13 @@ function planChangedEntry(
   { differing }: EntryComparison,
   rotated: boolean,
   source: Change['source'],
-  { kept }: Hiding,
+  hiding: Hiding,
 ): Change {
-  const left = kept ? stays : mergeUnmaskedEntry({}, stays);
+  const left = hiding.kept ? stays : mergeUnmaskedEntry({}, stays);
   const after = createRecord([...Object.entries(left), ...Object.entries(declared)]);
   const before = maskByDeclaration(actual, declared);
+  const nameMember = (name: string): readonly string[] =>
+    nameDifferences(name, declared[name] ?? null, actual[name] ?? null, hiding);
   return {
     resource: 'settings',
     path,
@@ -268,7 +271,7 @@ function planChangedEntry(
     after,
     sensitive: collectSecrets(after).length > 0 || collectSecrets(before).length > 0,
     ref: formatReferences(declared),
-    ...because(rotated ? REASONS.entryRotated : differ(differing)),
+    ...because(rotated ? REASONS.entryRotated : differ(differing.flatMap(nameMember))),
     source,
   };
 }

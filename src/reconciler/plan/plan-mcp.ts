@@ -27,6 +27,7 @@ import {
 } from '../model/value.ts';
 import {
   hiddenSecrets,
+  nameDifferences,
   resolveMcpHiding,
   listUnpreservableMembers,
   type Hiding,
@@ -195,7 +196,9 @@ function toMemberChange(change: Change, before: ValueRecord, after: ValueRecord)
     action: 'change',
     before: maskByDeclaration(before, after),
     sensitive: change.sensitive || collectSecrets(before).length > 0,
-    reason: differ(differing),
+    reason: differ(
+      differing.flatMap((name) => nameDifferences(name, after[name] ?? null, before[name] ?? null)),
+    ),
   };
 }
 

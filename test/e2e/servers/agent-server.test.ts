@@ -694,7 +694,7 @@ describe('server.compare_secrets', () => {
     expect(environments[0]?.changes.map(({ path, reason }) => [path[0], reason])).toEqual([
       ['llm_api_key', 'set, differs'],
       ['mcp_config', 'api_key differs'],
-      ['mcp_config', 'env differs'],
+      ['mcp_config', 'env.TOKEN differs'],
     ]);
     expect(server.seen.map(({ exposes }) => exposes)).toEqual([false, true]);
     const outcome = await apply(asked(server, settings, { compares: true }));

@@ -9,6 +9,7 @@ import {
   listUnpreservableMembers,
   mergeUnmaskedEntry,
   listMissingReferences,
+  nameDifferences,
   PLAIN_ANSWER,
   type Hiding,
 } from '../../../src/reconciler/plan/mcp-entry.ts';
@@ -132,6 +133,24 @@ describe('a member of an mcp entry', () => {
     ]);
     expect(compareEntry('sse_servers', { ...entry, api_key: null }, entry)).toEqual(SAME);
     expect(compareEntry('sse_servers', { later: null }, {})).toEqual(SAME);
+  });
+});
+
+describe('the names of what differs', () => {
+  it.each<[string, Value, Value, readonly string[]]>([
+    ['one header of two', { A: 'a', B: 'b' }, { A: 'a', B: 'c' }, ['headers.B']],
+    ['a header that the service lacks', { A: 'a', B: 'b' }, { A: 'a' }, ['headers.B']],
+    ['a header that the file lacks', { A: 'a' }, { A: 'a', B: 'b' }, ['headers.B']],
+    [
+      'a mask, which is not known to differ',
+      { A: KEY, B: 'b' },
+      { A: MASK, B: 'c' },
+      ['headers.B'],
+    ],
+    ['no map on the service', { A: 'a' }, null, ['headers']],
+    ['more than five', {}, { a: '1', b: '1', c: '1', d: '1', e: '1', f: '1' }, ['headers']],
+  ])('are those of %s', (_, declared, actual, names) => {
+    expect(nameDifferences('headers', declared, actual)).toEqual(names);
   });
 });
 

@@ -29,12 +29,17 @@ import {
   isPlainAddress,
   isPlainWord,
 } from './block.ts';
+import { findDoubtfulValues } from './doubtful-values.ts';
 
 export const settings: Block<'settings'> = {
   name: 'settings',
   pulled: true,
   textKind,
-  check: (holder, path) => [...notSettable(holder, path), ...duplicateEntries(holder, path)],
+  check: (holder, path) => [
+    ...notSettable(holder, path),
+    ...duplicateEntries(holder, path),
+    ...findDoubtfulValues(holder, path),
+  ],
   isQuotable: isQuotableSetting,
   textForm,
   data: normalizeMcpEntries,

@@ -257,7 +257,10 @@ function nextSteps({ command, changes, name, refusals, caveat }: Section): strin
     codeSpan(commandFor(verb, [shortenVisible(name, 200)])),
   );
   const refused = refusals.length > 0;
-  if (command === 'plan') return refused ? '' : `Apply with ${apply}.\n\n`;
+  if (command === 'plan')
+    return refused
+      ? ''
+      : `Next: review and merge, where a pipeline applies it; or run ${apply}.\n\n`;
   const ways = refused
     ? `Bring it into the file with ${pull}.`
     : `Undo with ${apply}, or bring it into the file with ${pull}.`;

@@ -118,14 +118,17 @@ function readCheckTimeout({ timeout }: ValueRecord): number {
 
 /** The service's names of model faults, and their meanings. */
 const MODEL_FAULTS: Readonly<Record<string, string>> = {
-  LLMAuthenticationError: 'the provider refuses the key',
-  LLMRateLimitError: 'the budget or quota of the key is used up',
-  LLMTimeoutError: 'the budget or quota of the key is used up',
+  LLMAuthenticationError:
+    'the provider refuses the key: check the value of its variable, then apply with --rotate',
+  LLMRateLimitError: 'the budget or quota of the key is used up: raise it, or use another key',
+  LLMTimeoutError: 'the budget or quota of the key is used up: raise it, or use another key',
   LLMServiceUnavailableError:
-    'the provider cannot be reached, is down, or was sent no key: check base_url and api_key',
+    '(1) there is no key: set api_key; (2) the address is wrong: check base_url; (3) the provider is down, or the server may not reach it: ask it from the machine of the server',
   LLMBadRequestError: 'the provider refuses the request: check the name of the model',
-  NotFoundError: 'the provider has no such model, or nothing at that address',
-  PermissionDeniedError: 'the key may not use this model',
+  NotFoundError:
+    '(1) the provider has no such model: check its name; (2) there is nothing at that address: check base_url',
+  PermissionDeniedError:
+    'the key may not use this model: allow it at the provider, or use another model',
 };
 
 function modelFault(error: Value | undefined): string {
@@ -139,10 +142,12 @@ function modelFault(error: Value | undefined): string {
 /** Only a status of HTTP is used from the answer of the service: the rest may be a program's own words. */
 function serverFault({ error, error_kind: kind }: ValueRecord): string {
   const status = typeof error === 'string' ? /\berror '([45]\d\d) /.exec(error)?.[1] : undefined;
-  if (status === '401' || status === '403') return `the server refuses the key (status ${status})`;
+  if (status === '401' || status === '403')
+    return `the server refuses the key (status ${status}): check the value of its variable, with Bearer before it where the server wants that, then apply with --rotate`;
   if (status !== undefined) return `the server answers with status ${status}`;
   if (kind === 'timeout') return `it did not answer within ${SERVICE_MS / 1000} s`;
-  if (kind === 'connection') return 'it could not be reached or started';
+  if (kind === 'connection')
+    return '(1) nothing answers at its url: check it; (2) the machine of the server may not reach it; (3) of a program: its command is not installed there';
   return 'it was started or reached, and does not answer as an mcp server';
 }
 
