@@ -128,6 +128,9 @@ export const SET_UPS: Readonly<Record<string, Setup>> = {
   'docs/guides/pipeline.md': {
     services: { [AGENTS]: { settings: { ...CONFIGURED, language: 'fr' } } },
   },
+  'docs/guides/roll-back.md': {
+    services: { [AGENTS]: { settings: { ...CONFIGURED, language: 'fr' } } },
+  },
   'docs/guides/rings.md': {
     services: Object.fromEntries(
       ['internal', 'acme', 'globex', 'initech'].map((name) => [

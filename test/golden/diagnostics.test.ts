@@ -21,7 +21,6 @@ const PLACES: Readonly<Record<string, readonly Place[]>> = {
     [7, 17, 'doubtful-value'],
     [8, 18, 'doubtful-value'],
     [13, 21, 'doubtful-value'],
-    [16, 18, 'doubtful-value'],
   ],
   'native-parts': [
     [4, 3, 'declared-twice'],

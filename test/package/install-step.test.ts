@@ -21,6 +21,7 @@ const root = join(import.meta.dirname, '../..');
 const home = mkdtempSync(join(tmpdir(), 'setpoint-install-'));
 let registry: LocalRegistry;
 let integrity: string;
+let tarball: string;
 
 beforeAll(async () => {
   // A package that depends on this one: the registry holds what it needs.
@@ -31,9 +32,12 @@ beforeAll(async () => {
   writeFileSync(join(user, 'package.json'), JSON.stringify({ name: 'user', dependencies }));
   registry = await startRegistry(user, home);
   const packument = (await (await fetch(`${registry.url}/setpoint`)).json()) as {
-    versions: Record<string, { dist: { integrity: string } }>;
+    versions: Record<string, { dist: { integrity: string; tarball: string } }>;
   };
-  integrity = packument.versions[PACKAGE.version]?.dist.integrity ?? '';
+  ({ integrity, tarball } = packument.versions[PACKAGE.version]?.dist ?? {
+    integrity: '',
+    tarball: '',
+  });
 }, 120_000);
 afterAll(() => {
   registry.close();
@@ -107,11 +111,17 @@ describe.runIf(process.platform === 'linux')(
   () => {
     const workspace = () => folderWith({});
 
-    async function install(script: string, cwd: string, value: string | undefined): Promise<Ended> {
+    async function install(
+      script: string,
+      cwd: string,
+      value: string | undefined,
+      place = '',
+    ): Promise<Ended> {
       return runScript(script, {
         cwd,
         env: {
           SETPOINT_VERSION: PACKAGE.version,
+          SETPOINT_PACKAGE: place,
           ...(value === undefined ? {} : { SETPOINT_INTEGRITY: value }),
           GITHUB_PATH: join(home, 'path'),
           GITHUB_WORKSPACE: cwd,
@@ -161,6 +171,31 @@ describe.runIf(process.platform === 'linux')(
       },
     );
 
+    it.each(OWN)('%s, from an address of the reader too, without a release', async (name) => {
+      const { script, command } = INSTALLING[name]?.() ?? { script: '', command: '' };
+      const folder = workspace();
+      try {
+        const refused = await install(script, folder.path, WRONG, tarball);
+        expect([refused.code, existsSync(join(folder.path, command))]).toEqual([1, false]);
+        expect(await install(script, folder.path, integrity, tarball)).toMatchObject({ code: 0 });
+        expect(existsSync(join(folder.path, command))).toBe(true);
+      } finally {
+        folder.remove();
+      }
+    });
+
+    it.each(OWN)('%s reports a package that is not there', async (name) => {
+      const { script } = INSTALLING[name]?.() ?? { script: '' };
+      const folder = workspace();
+      try {
+        const ended = await install(script, folder.path, integrity, `${tarball}.gone`);
+        expect(ended.code).not.toBe(0);
+        expect(ended.stdout + ended.stderr).toMatch(/404/);
+      } finally {
+        folder.remove();
+      }
+    });
+
     it('is one text in the workflows', () => {
       const texts = Object.keys(INSTALLING)
         .filter((name) => name === 'plan.yml' || !OWN.includes(name))
@@ -170,7 +205,7 @@ describe.runIf(process.platform === 'linux')(
     });
 
     it('needs no other package', () => {
-      expect([...registry.asked]).toEqual(['setpoint']);
+      expect([...registry.asked].filter((path) => !path.endsWith('.gone'))).toEqual(['setpoint']);
     });
   },
 );

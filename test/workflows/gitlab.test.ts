@@ -71,7 +71,7 @@ describe.runIf(process.platform === 'linux')('the pipeline on GitLab (on Linux)'
       SETPOINT_ALLOWED_ORIGINS: 'https://agents.example.com,https://mcp.example.com',
       SETPOINT_ALLOWED_VARIABLES: 'SETPOINT_API_KEY,LLM_API_KEY,MCP_API_KEY',
     });
-    expect(text).toContain('cd /tmp/setpoint\n      npm pack --silent --ignore-scripts');
+    expect(text).toContain('cd /tmp/setpoint\n      npm pack --loglevel=error --ignore-scripts');
   });
 });
 

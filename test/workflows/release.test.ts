@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { folderWith } from '../fixture/command.ts';
@@ -163,7 +163,61 @@ writeFileSync('dist/main.js', process.env.BUILDS_DIFFER ? String(process.hrtime.
   });
 });
 
+describe.runIf(process.platform === 'linux')('the files of a release (on Linux)', () => {
+  let files: ReturnType<typeof folderWith>;
+  beforeEach(() => {
+    files = folderWith({
+      'package/dist/main.cjs': 'built',
+      'files/setpoint-1.2.3-linux-x64.tar.gz': 'an executable',
+      'files/setpoint-1.2.3-py3-none-any.whl': 'a wheel',
+    });
+    execFileSync('tar', ['-czf', 'files/setpoint.tgz', 'package'], { cwd: files.path });
+  });
+  afterEach(() => files.remove());
+  const run = (job: string, name: string, commands = {}) =>
+    runScript(stepNamed(WORKFLOW, job, name).run ?? '', {
+      cwd: files.path,
+      env: { GITHUB_REF_NAME: 'v1.2.3', GH_TOKEN: 'a-token', GH_REPO: 'o/r' },
+      commands,
+    });
+  const hashes = () =>
+    run('attest', 'Write the hashes, and unpack what the tag action-v* will hold');
+  const gh = `#!/bin/sh\nprintf '%s\\n' "$@" > args\n`;
+
+  it('are attested by their hashes, as are those of the action', async () => {
+    expect((await hashes()).code).toBe(0);
+    const list = readFileSync(join(files.path, 'files/SHA256SUMS'), 'utf8');
+    expect(list.match(/\S+$/gm)).toEqual([
+      'setpoint-1.2.3-linux-x64.tar.gz',
+      'setpoint-1.2.3-py3-none-any.whl',
+      'setpoint-1.2.3.tgz',
+    ]);
+    expect(existsSync(join(files.path, 'dist/main.cjs'))).toBe(true);
+  });
+
+  it('are published as they were attested', async () => {
+    await hashes();
+    expect((await run('release', 'Make the release', { gh })).code).toBe(0);
+    const args = readFileSync(join(files.path, 'args'), 'utf8').split('\n');
+    expect(args.slice(0, 4)).toEqual(['release', 'create', 'v1.2.3', '--verify-tag']);
+    expect(args.filter((one) => one.startsWith('files/'))).toHaveLength(4);
+  });
+
+  it('are not published if one is another', async () => {
+    await hashes();
+    writeFileSync(join(files.path, 'files/setpoint-1.2.3-py3-none-any.whl'), 'another wheel');
+    expect((await run('release', 'Make the release', { gh })).code).not.toBe(0);
+    expect(existsSync(join(files.path, 'args'))).toBe(false);
+  });
+});
+
 describe('release.yml', () => {
+  it('attests everything that it publishes before it publishes anything', () => {
+    expect(WORKFLOW.jobs['publish']?.needs).toContain('attest');
+    expect(WORKFLOW.jobs['action']?.needs).toContain('publish');
+    expect(WORKFLOW.jobs['release']?.needs).toEqual(['attest', 'publish', 'action']);
+  });
+
   it('publishes from a job that runs nothing of ours', () => {
     const steps = WORKFLOW.jobs['publish']?.steps ?? [];
     expect(steps.flatMap(({ uses }) => uses?.split('@')[0] ?? [])).toEqual([

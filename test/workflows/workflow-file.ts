@@ -14,6 +14,7 @@ export interface Workflow {
 }
 
 export interface Job {
+  readonly needs?: string | readonly string[];
   readonly 'timeout-minutes'?: number;
   readonly permissions?: Readonly<Record<string, string>>;
   readonly environment?: string;

@@ -18,7 +18,8 @@ const RULES: readonly Rule[] = [
         : ['No language has this code.', 'Write a code such as en, de or zh-CN.'],
   },
   {
-    places: [['llm_model'], ['agent_settings', 'llm', 'model']],
+    // At its native place, empty text is refused.
+    places: [['llm_model']],
     judge: (value) =>
       value.trim() === ''
         ? [
