@@ -144,8 +144,14 @@ function few(names: readonly string[]): readonly string[] {
   return [...new Set(names)].slice(0, 2);
 }
 
+/** Two of the paths, each with all references that are missing there. */
 function fewMissing(missing: readonly Missing[]): readonly Missing[] {
-  return [...new Map(missing.map((one) => [one.path, one])).values()].slice(0, 2);
+  const refs = new Map<string, ReadonlySet<string>>();
+  for (const { path, ref } of missing) {
+    const own = ref.match(/\$\{[^}]*\}/g) ?? [ref];
+    refs.set(path, new Set([...(refs.get(path) ?? []), ...own]));
+  }
+  return [...refs].slice(0, 2).map(([path, all]) => ({ path, ref: [...all].join(', ') }));
 }
 
 /**
