@@ -19,6 +19,7 @@ import type { ConfirmationLevel } from './confirmation.ts';
 import { isSomeSent, notStoredAfter } from './heal-limits.ts';
 import { causeText } from '../../reconciler/render/cause-groups.ts';
 import { isInAnyWindow, nextOpening } from './schedule.ts';
+import { shortenText } from './stored-plan.ts';
 
 /** The reason why an environment is not healed now, in a few words. `again`: the next read should come soon. */
 interface HealingBlock {
@@ -142,7 +143,7 @@ export function addHealFailure(
     count: (before?.count ?? 0) + 1,
     isRefused,
     code,
-    message,
+    message: shortenText(message),
     ...(notStored === undefined ? {} : { notStored }),
   };
 }

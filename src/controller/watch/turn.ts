@@ -36,6 +36,7 @@ import { isHealable, isStanding, findProtectedItem, whyMustNotHeal } from './hea
 import type { Lock } from './locks/locks.ts';
 import type { Rollouts } from './rollout.ts';
 import { isPassing } from './schedule.ts';
+import { limitStoredPlan } from './stored-plan.ts';
 
 /** The tools for reading and healing an environment. */
 export interface TurnTools {
@@ -50,6 +51,8 @@ export interface TurnTools {
   readonly moment: () => Moment;
   /** The folder that paths of the files of an environment begin with, if that is another one for each commit; else empty. */
   readonly rootOf: (target: Target) => string;
+  /** Characters that the values of the stored plan of an environment may have. */
+  readonly planRoom: (name: string) => number;
   /** The plan that healing must not go beyond. */
   readonly approved: PlanDocument | undefined;
   /** Aborts when the controller stops: a write in flight is finished. */
@@ -285,7 +288,7 @@ export async function writeDeclared(
         commit,
         actor: tools.actor,
         url: null,
-        outcome,
+        outcome: limitStoredPlan(outcome, tools.planRoom(name)),
       },
       clock.now(),
     );

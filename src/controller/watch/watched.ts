@@ -40,8 +40,6 @@ export interface WatchTools extends TurnTools, AgreementTools, LockTools, Record
   readonly interval: number;
   /** The time after a part of an edit in which another one still belongs to it, in milliseconds. */
   readonly joins: number;
-  /** Characters that the values of the stored plan of an environment may have. */
-  readonly planRoom: (name: string) => number;
   /** A number from 0 to 1. */
   readonly random: () => number;
   /** The commit that an environment is declared by. */

@@ -24,7 +24,12 @@ function planOf(values: readonly Json[]): EnvironmentPlan {
     reason: 'differs',
     source: null,
   }));
-  return { changes } as unknown as EnvironmentPlan;
+  return planWith({ changes });
+}
+
+function planWith(members: object): EnvironmentPlan {
+  const none = { changes: [], warnings: [], refusals: [], unknown: [], unmanaged: [], error: null };
+  return { ...none, ...members } as unknown as EnvironmentPlan;
 }
 
 const befores = ({ changes }: EnvironmentPlan) => changes.map(({ before }) => before);
@@ -82,4 +87,38 @@ it('a large status counts as memory of its namespace', () => {
   const largest = sizeOf(OBJECT_LIMITS.statusBytes - 100);
   expect(largest).toBeGreaterThan(50_000);
   expect(10_000 * largest).toBeGreaterThan(STORE_LIMITS.namespace);
+});
+
+const LONG_TEXT = 'x'.repeat(1_000_000);
+const names = Array.from({ length: 50_000 }, (_, index) => [`n${index}`]);
+const message = (text: string) => ({ code: 'guard', rule: 'run-code', message: text, hint: '' });
+
+/** What a hostile server can make large in a plan besides values. */
+const LARGE: Readonly<Record<string, object>> = {
+  warnings: { warnings: names.map((path) => ({ ...message('It is not shown.'), path })) },
+  'a warning': { warnings: [{ ...message(LONG_TEXT), path: ['a'] }] },
+  refusals: { refusals: names.map((path) => ({ ...message('It would be removed.'), path })) },
+  'a refusal': { refusals: [{ ...message(LONG_TEXT), path: ['a'] }] },
+  'names that are not in the file': { unmanaged: names },
+  'a reason': { unknown: [{ path: ['a'], reason: LONG_TEXT, ref: null }] },
+  'an error': { error: { code: 'server-error', message: LONG_TEXT, hint: LONG_TEXT } },
+};
+
+it.each(Object.entries(LARGE))('the texts of a stored plan have a limit: %s', (_, members) => {
+  const stored = limitStoredPlan(planWith(members), 1_000);
+  expect(JSON.stringify(stored).length).toBeLessThan(6_000);
+  const large = limitStoredPlan(planWith(members), 64 * 1024);
+  expect(JSON.stringify(large).length).toBeLessThan(20_000);
+});
+
+it('lists of a stored plan end with the number of entries that are left out', () => {
+  const { warnings, refusals, unmanaged } = limitStoredPlan(
+    planWith({ ...LARGE['warnings'], ...LARGE['refusals'], unmanaged: names }),
+    64 * 1024,
+  );
+  const rest = (list: readonly unknown[]) => `… and ${50_000 - list.length + 1} more.`;
+  expect(warnings.at(-1)?.message).toBe(rest(warnings));
+  expect(refusals.at(-1)?.message).toBe(rest(refusals));
+  expect(unmanaged.at(-1)).toEqual([rest(unmanaged)]);
+  expect(warnings[0]?.message).toBe('It is not shown.');
 });
