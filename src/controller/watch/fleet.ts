@@ -119,6 +119,11 @@ export class Fleet {
     return this.#watched.has(name);
   }
 
+  /** Reports whether an environment that is not watched was suspended when it was. */
+  isSuspended(name: string): boolean {
+    return (this.#remembered.get(name)?.suspended ?? null) !== null;
+  }
+
   /** Removes the state of environments that are gone. */
   forget(names: readonly string[]): void {
     for (const name of names) this.#remembered.delete(name);

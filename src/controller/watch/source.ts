@@ -120,6 +120,11 @@ export class CurrentFiles implements Files {
     return this.problem === null ? null : textOfProblem(this.problem);
   }
 
+  /** Reports whether no file declares an environment; false while a file is not known. */
+  isUndeclared(name: string): boolean {
+    return this.areTaken && this.broken.every(({ isKept }) => isKept) && !this.declared.has(name);
+  }
+
   /** The commit that an environment is declared by: one whose file is broken since goes on as of an earlier one. */
   commitOf(name: string): string | null {
     return this.#places.get(name)?.commit ?? null;

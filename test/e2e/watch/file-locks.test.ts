@@ -313,3 +313,37 @@ itEach(NO_HOLDERS, (holder) => holder === '../victim' || holder === 7)(
     await second.locks.close();
   },
 );
+
+describe('files of locks whose environments are gone', () => {
+  const claims = (folder: string) => readdirSync(join(folder, 'claims')).toSorted();
+
+  it('are removed when it left, or by the next process by its name, and no other', async () => {
+    const folder = folderHere();
+    const { start } = here(folder);
+    const first = start();
+    const [gone] = [await taken(first.locks, 'gone'), await taken(first.locks, 'left')];
+    await taken(first.locks, 'there');
+    await gone.release(true);
+    expect(claims(folder)).toEqual(['lock-left', 'lock-there']);
+    await first.locks.close();
+    const { locks } = start();
+    await taken(locks, 'own');
+    await locks.removeGone?.((name) => name === 'left', ['left', 'there', 'never']);
+    expect(claims(folder)).toEqual(['lock-own', 'lock-there']);
+    await taken(locks, 'left');
+    await locks.close();
+  });
+
+  it('stay while another process uses the folder, and the lock is free', async () => {
+    const folder = folderHere();
+    const { start } = here(folder);
+    const [first, other] = [start(), start()];
+    const lock = await taken(first.locks, 'gone');
+    await taken(other.locks, 'another');
+    await lock.release(true);
+    expect(claims(folder)).toEqual(['lock-another', 'lock-gone']);
+    await taken(other.locks, 'gone');
+    await first.locks.close();
+    await other.locks.close();
+  });
+});

@@ -1,8 +1,10 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { LONG } from '../../fixture/long.ts';
 import { startStore, type StoreServer } from '../../fixture/store-server.ts';
 import {
+  HOUR,
   journalLines,
   MINUTE,
   SECOND,
@@ -142,3 +144,35 @@ describe('a controller that is started again', () => {
     await scene.store.close();
   });
 });
+
+it(
+  'removes state and lock of an environment that left the file while none ran, a day later',
+  LONG,
+  async () => {
+    const store = await startStore({}, { language: 'en' });
+    const folder = watchFolder();
+    const declare = (...names: readonly string[]): string =>
+      `version: 1
+server: { url: "${store.url}", api_key: "\${env:SETPOINT_API_KEY}" }
+settings: { language: en }
+watch: { interval: 6h }
+environments:
+${names.map((name) => `  ${name}: {}\n`).join('')}`;
+    settingsFile(folder, declare('eu', 'us'));
+    const before = startWatching({ folder });
+    await before.pass(MINUTE);
+    await before.stop();
+    const locks = () => readdirSync(join(before.data, 'locks', 'claims')).toSorted();
+    const left = () => journalLines(before.data).filter((line) => line?.kind === 'forgotten');
+    expect(locks()).toEqual(['lock-eu', 'lock-us']);
+    settingsFile(folder, declare('eu'));
+    const watch = startWatching({ folder, clock: before.clock });
+    await watch.pass(23 * HOUR);
+    expect([left(), locks()]).toEqual([[], ['lock-eu', 'lock-us']]);
+    await watch.pass(2 * HOUR);
+    expect(left()).toMatchObject([{ environments: ['us'] }]);
+    expect(locks()).toEqual(['lock-eu']);
+    await watch.stop();
+    await store.close();
+  },
+);

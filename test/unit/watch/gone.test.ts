@@ -70,8 +70,8 @@ describe('a journal', () => {
   });
 });
 
-/** A source of which a test says what is gone, and a fleet that remembers three environments. */
-function world() {
+/** A source of which a test says what is gone, and a fleet that remembers three environments. Files say only what they declare. */
+function world(source: 'cluster' | 'files' = 'cluster') {
   const remembered = new Set(['gone', 'there', 'unknown']);
   const made = {
     now: 0,
@@ -81,6 +81,8 @@ function world() {
     isFull: false,
     areTaken: true,
     locks: 0,
+    removed: [] as string[],
+    suspended: new Set<string>(),
     problems: [] as string[],
     isLockProblem: false,
   };
@@ -90,17 +92,20 @@ function world() {
       get areTaken() {
         return made.areTaken;
       },
+      isUndeclared: (name) => made.gone.has(name),
     },
-    source: { isGone: (name) => made.gone.has(name) },
+    source: source === 'files' ? {} : { isGone: (name) => made.gone.has(name) },
     locks: {
-      removeGone: async () => {
+      removeGone: async (_, known) => {
         made.locks += 1;
+        made.removed.push(...known);
         if (made.isLockProblem)
           throw new SetpointError('lock-failed', 'The API server does not answer.');
       },
     },
     fleet: {
       isWatched: (name) => made.watched.has(name),
+      isSuspended: (name) => made.suspended.has(name),
       get remembered() {
         return [...remembered];
       },
@@ -154,13 +159,37 @@ describe('the state of an environment', () => {
   });
 });
 
+describe('the state of an environment of a file', () => {
+  it('is removed with its lock a day after it left', async () => {
+    const { made, at } = world('files');
+    expect(await at(0)).toContain('gone');
+    expect(await at(23 * 60)).toContain('gone');
+    expect(made.removed).toEqual([]);
+    expect(await at(24 * 60)).toEqual(['there', 'unknown']);
+    expect(made.removed).toEqual(['gone']);
+  });
+
+  it('stays if it is declared again, or is suspended: a new name at its server is suspended, too', async () => {
+    const { made, at } = world('files');
+    made.gone.add('unknown');
+    made.suspended.add('gone');
+    await at(0);
+    made.gone.delete('unknown');
+    expect(await at(25 * 60)).toEqual(['gone', 'there', 'unknown']);
+    made.suspended.delete('gone');
+    await at(26 * 60);
+    expect(await at(50 * 60)).toEqual(['there', 'unknown']);
+  });
+});
+
 it('locks of environments that are gone are removed every ten minutes; one problem is reported once', async () => {
   const { made, at } = world();
   for (const minutes of [0, 5, 9]) await at(minutes);
   expect(made.locks).toBe(1);
   made.isLockProblem = true;
   for (const minutes of [10, 20, 30]) await at(minutes);
-  expect(made.locks).toBe(4);
+  // With that of the state, whose lock is removed first.
+  expect(made.locks).toBe(5);
   expect(made.problems).toEqual([
     expect.stringMatching(/^Locks of removed environments cannot be deleted\. .*answer/),
   ]);

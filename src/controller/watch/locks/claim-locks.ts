@@ -120,10 +120,13 @@ class ClaimLocks<Version> implements Locks {
     return presence;
   }
 
-  async removeGone(isGone: (name: string) => boolean): Promise<void> {
-    for (const { name, claim } of await this.#store.list()) {
+  async removeGone(isGone: (name: string) => boolean, known: readonly string[]): Promise<void> {
+    const listed = new Map((await this.#store.list()).map(({ name, claim }) => [name, claim]));
+    for (const name of new Set([...listed.keys(), ...known])) {
       if (this.#closing !== null) return;
       if (this.#held.has(name) || this.#taking.has(name) || !isGone(name)) continue;
+      const claim = listed.get(name) ?? (await this.#store.read(name));
+      if (claim === null) continue;
       const { holder } = claim;
       const left = holder === null ? 0 : await this.#others.untilDead(holder);
       if (left === 0) await this.#store.remove(name, claim);

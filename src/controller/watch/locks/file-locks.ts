@@ -41,6 +41,7 @@ export class ClaimFiles implements ClaimStore<number> {
   readonly #claims: string;
   readonly #folder: string;
   #self: ProcessIdentity | null = null;
+  #holder = '';
   #beats = 0;
 
   constructor(folder: string, pace: Pace) {
@@ -58,6 +59,7 @@ export class ClaimFiles implements ClaimStore<number> {
       await makeFolder(this.#holders);
       await makeFolder(this.#claims);
       await createWhole(join(this.#holders, holder), this.#heartbeat('alive'));
+      this.#holder = holder;
       return holder;
     });
   }
@@ -142,9 +144,25 @@ export class ClaimFiles implements ClaimStore<number> {
     });
   }
 
-  /** Its files stay: they are few, and another process may be about to read them. */
+  /**
+   * Releases a claim, and removes its files if no other process uses the locks: one that has read a claim adds the next generation, which
+   * must not begin again meanwhile.
+   */
   async remove(name: string, claim: Claim<number>): Promise<void> {
     await this.claim(name, claim, null);
+    await this.#asking(async () => {
+      if (await this.#hasOthers()) return;
+      const aside = join(this.#claims, `gone-${crypto.randomUUID()}`);
+      await ignoreMissingLock(rename(join(this.#claims, fileName(name)), aside));
+      await rm(aside, { recursive: true, force: true });
+    });
+  }
+
+  /** Reports whether another process may use the locks. */
+  async #hasOthers(): Promise<boolean> {
+    for (const one of (await ignoreMissingLock(readdir(this.#holders))) ?? [])
+      if (one !== this.#holder && (await this.heartbeatOf(one)).kind === 'alive') return true;
+    return false;
   }
 
   async list(): Promise<readonly []> {

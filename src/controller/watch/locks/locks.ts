@@ -14,10 +14,10 @@ export interface Locks {
    */
   take(name: string): Promise<Lock | LockRefusal>;
   /**
-   * Removes the stored state of locks whose environments are gone, if they are free: those that a controller before this one left. Does
-   * nothing where that cannot be distinguished from the state of another controller.
+   * Removes the stored state of locks whose environments are gone, if they are free: those that a controller before this one left. They are
+   * those with the known names, and others where they can be distinguished from the locks of other controllers.
    */
-  removeGone?(isGone: (name: string) => boolean): Promise<void>;
+  removeGone?(isGone: (name: string) => boolean, known: readonly string[]): Promise<void>;
   /** Releases every lock. Throws nothing: what cannot be released is free once this process is gone. */
   close(): Promise<void>;
 }
@@ -73,9 +73,10 @@ export function scopeLocks(locks: Locks, scope: string): Locks {
     );
   return {
     take: (name) => locks.take(`${scope}/${name}`),
-    removeGone: async (isGone) =>
+    removeGone: async (isGone, known) =>
       locks.removeGone?.(
         (name) => name.startsWith(`${scope}/`) && isGone(name.slice(scope.length + 1)),
+        known.map((name) => `${scope}/${name}`),
       ),
     close: () => locks.close(),
   };
