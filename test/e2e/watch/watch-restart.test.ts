@@ -1,7 +1,6 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { LONG } from '../../fixture/long.ts';
 import { startStore, type StoreServer } from '../../fixture/store-server.ts';
 import {
   HOUR,
