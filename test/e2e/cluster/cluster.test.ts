@@ -143,7 +143,7 @@ describe.each(SERVERS)('a controller of SettingsTargets, on an API server %s', (
     await until(async () => (await one.admin.get(one.pathOf('production'))) === null);
   });
 
-  test('says what is not valid, and reads a whole file from a ConfigMap', async () => {
+  test('says what is not valid, and reads a whole file from a ConfigMap', LONG, async () => {
     const one = await world();
     const from = { configMapKeyRef: { name: 'settings', key: 'settings.yaml' } };
     await one.target('production', { settingsFrom: from });

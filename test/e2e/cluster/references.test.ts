@@ -8,6 +8,7 @@ import { REFERENCES, textPlaces, withText } from '../../fixture/definition-texts
 import { kubeApiserver, type KubeApiserver } from '../../fixture/kube-apiserver.ts';
 import { kubeDoor } from '../../fixture/kube-door.ts';
 import { kubeServer } from '../../fixture/kube-server.ts';
+import { LONG } from '../../fixture/long.ts';
 
 const server = kubeApiserver();
 
@@ -47,6 +48,7 @@ const SPELLINGS = Object.values(REFERENCES);
 describe.each(ON)('texts of objects are data, on an API server %s', (_, open) => {
   it.skipIf(open === null)(
     'so that no reference in any of them is asked for, and each is told with its place',
+    { ...LONG, timeout: 240_000 },
     async () => {
       const { admin, asked } = await (open as typeof onFake)();
       const world = await clusterWorld(admin, 60);
@@ -104,7 +106,6 @@ describe.each(ON)('texts of objects are data, on an API server %s', (_, open) =>
       expect(asked().filter((one) => one.includes('/secrets/'))).toEqual([]);
       expect(own.asked).toEqual([]);
     },
-    240_000,
   );
 });
 

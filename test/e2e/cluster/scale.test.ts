@@ -49,20 +49,24 @@ describe.each(SERVERS)('controllers of many objects, on an API server %s', (_, o
     expect(taken.sync).toBe('OutOfSync');
   });
 
-  test('a start without what the one before has kept writes nothing that is so already', async () => {
-    const { world, names } = await inSync(20);
-    await world.start();
-    for (const name of names)
-      await world.until(name, (status) => reasonOf(status, 'Ready') === 'InSync');
-    await world.stop();
-    const versions = await versionsOf(world, names);
-    // On a usual clock, no times are due to be written.
-    const next = new ClusterWorld(world.admin, world.service, fastClock(1));
-    const again = await next.start();
-    await until(() => again.controller.health.ready && readsOf(again) >= names.length);
-    expect(again.statusWrites).toBe(0);
-    expect(await versionsOf(world, names)).toEqual(versions);
-  });
+  test(
+    'a start without what the one before has kept writes nothing that is so already',
+    LONG,
+    async () => {
+      const { world, names } = await inSync(20);
+      await world.start();
+      for (const name of names)
+        await world.until(name, (status) => reasonOf(status, 'Ready') === 'InSync');
+      await world.stop();
+      const versions = await versionsOf(world, names);
+      // On a usual clock, no times are due to be written.
+      const next = new ClusterWorld(world.admin, world.service, fastClock(1));
+      const again = await next.start();
+      await until(() => again.controller.health.ready && readsOf(again) >= names.length);
+      expect(again.statusWrites).toBe(0);
+      expect(await versionsOf(world, names)).toEqual(versions);
+    },
+  );
 
   test('writes times alone once a minute at most', LONG, async () => {
     const { world, names } = await inSync(5, 100, { ...SPEC, interval: '10s' });

@@ -144,7 +144,7 @@ describe('what an object names and cannot be read', () => {
     },
   );
 
-  it('takes no default in place of an optional value', async () => {
+  it('takes no default in place of an optional value', LONG, async () => {
     const { kube, one } = await world();
     const ref = { name: 'limits', key: 'iterations', optional: true };
     await one.secret('limits', { iterations: '7' });

@@ -9,6 +9,7 @@ import { FAIL_ON, SCHEMAS, SHELLS, type Shell } from '../../../src/command/cli/w
 import { fields } from '../../../src/reconciler/model/field.ts';
 import { folderWith, setpoint } from '../../fixture/command.ts';
 import { runFunction } from '../../fixture/command-function.ts';
+import { LONG } from '../../fixture/long.ts';
 
 const root = join(import.meta.dirname, '../../..');
 
@@ -85,7 +86,8 @@ const formatsFor = (name: (typeof COMMAND_NAMES)[number]) => commandEntry(name).
 
 for (const shell of SHELLS) {
   const there = has(shell);
-  describe(there ? shell : `${shell} (skipped: no ${shell})`, () => {
+  const isShort = shell === 'bash' ? {} : LONG;
+  describe(there ? shell : `${shell} (skipped: no ${shell})`, isShort, () => {
     const completes = it.skipIf(!there);
 
     completes('commands, all of them and by their beginning', () => {

@@ -118,24 +118,28 @@ describe('with an SDK of OpenTelemetry in the process', () => {
     expect(named('apply').attributes).toMatchObject({ 'setpoint.status': 'applied' });
   });
 
-  it('drift went well although it ends with 2, and a plan of a service that refuses the key failed', async () => {
-    expect((await run(['drift'])).code).toBe(2);
-    expect(named('RUN setpoint drift')).toMatchObject({
-      status: 0,
-      attributes: { 'cicd.pipeline.result': 'success', 'process.exit.code': 2 },
-    });
-    store.intercept = (_request, response) => {
-      response.writeHead(401).end();
-      return true;
-    };
-    expect((await run(['plan'])).code).toBe(4);
-    const failed = { status: 2, attributes: { 'error.type': 'unauthorized' } };
-    expect(named('RUN setpoint plan')).toMatchObject(failed);
-    expect(named('RUN setpoint plan').attributes).toMatchObject({
-      'cicd.pipeline.result': 'failure',
-    });
-    expect(receiver.spans.filter(({ name }) => name === 'plan')).toMatchObject([{}, failed]);
-  });
+  it(
+    'drift went well although it ends with 2, and a plan of a service that refuses the key failed',
+    LONG,
+    async () => {
+      expect((await run(['drift'])).code).toBe(2);
+      expect(named('RUN setpoint drift')).toMatchObject({
+        status: 0,
+        attributes: { 'cicd.pipeline.result': 'success', 'process.exit.code': 2 },
+      });
+      store.intercept = (_request, response) => {
+        response.writeHead(401).end();
+        return true;
+      };
+      expect((await run(['plan'])).code).toBe(4);
+      const failed = { status: 2, attributes: { 'error.type': 'unauthorized' } };
+      expect(named('RUN setpoint plan')).toMatchObject(failed);
+      expect(named('RUN setpoint plan').attributes).toMatchObject({
+        'cicd.pipeline.result': 'failure',
+      });
+      expect(receiver.spans.filter(({ name }) => name === 'plan')).toMatchObject([{}, failed]);
+    },
+  );
 
   itEach(
     [
@@ -249,7 +253,7 @@ describe('a controller with an SDK', () => {
 
   it(
     'in mode detect names the commit, and the error of a service that is down',
-    { timeout: TIME },
+    { ...LONG, timeout: TIME },
     async () => {
       const git = (...args: string[]): string =>
         execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@example.com', ...args], {

@@ -155,50 +155,54 @@ describe.skipIf(CHROMIUM === undefined)('in a browser (skipped without Chromium)
     },
   );
 
-  it('everything can be reached by keyboard, in the order of the page, past the head at once', async () => {
-    const { page } = await everything();
-    const { tab, close } = await openTab(browser, { viewport: { width: 1600, height: 900 } });
-    await tab.goto(page.url);
-    const at = async (): Promise<string> =>
-      tab.evaluate(
-        '(document.activeElement.textContent || document.activeElement.id).trim().split("\\n")[0]',
-      );
-    await tab.keyboard.press('Tab');
-    expect(await at()).toBe('Skip to the content');
-    expect(await tab.evaluate('document.activeElement.getBoundingClientRect().top >= 0')).toBe(
-      true,
-    );
-    await tab.keyboard.press('Enter');
-    await tab.keyboard.press('Tab');
-    const seen: string[] = [];
-    for (
-      let count = 0;
-      count < 60 && (await tab.evaluate('document.activeElement !== document.body'));
-      count++
-    ) {
-      seen.push(await at());
-      const outline = await tab.evaluate('getComputedStyle(document.activeElement).outlineStyle');
-      expect(outline, seen.at(-1)).not.toBe('none');
+  it(
+    'everything can be reached by keyboard, in the order of the page, past the head at once',
+    LONG,
+    async () => {
+      const { page } = await everything();
+      const { tab, close } = await openTab(browser, { viewport: { width: 1600, height: 900 } });
+      await tab.goto(page.url);
+      const at = async (): Promise<string> =>
+        tab.evaluate(
+          '(document.activeElement.textContent || document.activeElement.id).trim().split("\\n")[0]',
+        );
       await tab.keyboard.press('Tab');
-    }
-    expect(seen[0]).toBe('11 all');
-    expect(seen).toContain('q');
-    const names = seen.filter((text) => !text.includes('='));
-    expect(names.slice(-11)).toEqual([
-      'eu-production',
-      'us-production',
-      'staging',
-      'demo',
-      'canary',
-      'integration',
-      'partners',
-      'new-team',
-      'load-test',
-      'research',
-      'sandbox',
-    ]);
-    await close();
-  });
+      expect(await at()).toBe('Skip to the content');
+      expect(await tab.evaluate('document.activeElement.getBoundingClientRect().top >= 0')).toBe(
+        true,
+      );
+      await tab.keyboard.press('Enter');
+      await tab.keyboard.press('Tab');
+      const seen: string[] = [];
+      for (
+        let count = 0;
+        count < 60 && (await tab.evaluate('document.activeElement !== document.body'));
+        count++
+      ) {
+        seen.push(await at());
+        const outline = await tab.evaluate('getComputedStyle(document.activeElement).outlineStyle');
+        expect(outline, seen.at(-1)).not.toBe('none');
+        await tab.keyboard.press('Tab');
+      }
+      expect(seen[0]).toBe('11 all');
+      expect(seen).toContain('q');
+      const names = seen.filter((text) => !text.includes('='));
+      expect(names.slice(-11)).toEqual([
+        'eu-production',
+        'us-production',
+        'staging',
+        'demo',
+        'canary',
+        'integration',
+        'partners',
+        'new-team',
+        'load-test',
+        'research',
+        'sandbox',
+      ]);
+      await close();
+    },
+  );
 
   it('a row changes by itself and moves to its place, the focus stays, and one sentence says so', async () => {
     const { page, watching } = await everything();
@@ -256,7 +260,7 @@ describe.skipIf(CHROMIUM === undefined)('in a browser (skipped without Chromium)
     await close();
   });
 
-  it("an environment's page is live: what was typed and opened stays", async () => {
+  it("an environment's page is live: what was typed and opened stays", LONG, async () => {
     const { page, watching } = await everything();
     const { tab, problems, close } = await openTab(browser);
     await logInHere(tab, page.url, '/environments/canary');

@@ -175,7 +175,7 @@ describe('becomes', () => {
     expect((await applied()).outcome).toMatchObject({ error: null });
   });
 
-  it('starting: exit 9 after --wait, and the next run is in sync', async () => {
+  it('starting: exit 9 after --wait, and the next run is in sync', LONG, async () => {
     await service({ startMs: 1000, becomes: 'starting' }, '- running: 2');
     const { outcome, exit } = await applied(MINUTE);
     expect(outcome).toMatchObject({ status: 'partial', error: { code: 'timed-out' } });
@@ -223,21 +223,25 @@ describe('becomes', () => {
     await inSync();
   });
 
-  it('error: timed out; replaced once it is too old to be a start, with a warning', async () => {
-    await service({ startMs: 1000, becomes: 'error' }, '- running: 1');
-    const first = await applied(MINUTE);
-    expect(first.outcome).toMatchObject({ status: 'partial', error: { code: 'timed-out' } });
-    expect(first.outcome.error?.message).toContain('ERROR');
-    expect(first.exit).toBe(9);
-    await inSync();
-    await clock.sleep(10 * MINUTE);
-    expect(await planned()).toMatchObject({
-      changes: [{ action: 'start' }],
-      warnings: [{ code: 'sandbox-failed' }],
-    });
-    expect((await applied(MINUTE)).outcome.warnings).toMatchObject([{ code: 'sandbox-failed' }]);
-    expect(front.effects('start')).toBe(2);
-  });
+  it(
+    'error: timed out; replaced once it is too old to be a start, with a warning',
+    LONG,
+    async () => {
+      await service({ startMs: 1000, becomes: 'error' }, '- running: 1');
+      const first = await applied(MINUTE);
+      expect(first.outcome).toMatchObject({ status: 'partial', error: { code: 'timed-out' } });
+      expect(first.outcome.error?.message).toContain('ERROR');
+      expect(first.exit).toBe(9);
+      await inSync();
+      await clock.sleep(10 * MINUTE);
+      expect(await planned()).toMatchObject({
+        changes: [{ action: 'start' }],
+        warnings: [{ code: 'sandbox-failed' }],
+      });
+      expect((await applied(MINUTE)).outcome.warnings).toMatchObject([{ code: 'sandbox-failed' }]);
+      expect(front.effects('start')).toBe(2);
+    },
+  );
 
   it('missing: timed out, and one more is started by a run, never two', async () => {
     await service({ startMs: 1000, becomes: 'missing' }, '- running: 1');

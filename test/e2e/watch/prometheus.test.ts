@@ -9,6 +9,7 @@ import { onLoopback } from '../../fixture/on-loopback.ts';
 import { freePort } from '../../fixture/free-port.ts';
 import { hasProgram } from '../../fixture/program.ts';
 import { MadeUpWatching, watchState } from '../../fixture/watching.ts';
+import { LONG } from '../../fixture/long.ts';
 
 /** A Prometheus that scrapes an address each second, until the test has finished. Resolves to its own address. */
 async function prometheusOn(target: string): Promise<string> {
@@ -56,7 +57,7 @@ async function queried(prometheus: string, query: string): Promise<readonly Seri
 }
 
 describe.runIf(hasProgram('prometheus'))('a Prometheus (skipped if it is not installed)', () => {
-  it('scrapes the metrics of a controller, and answers queries of them', async () => {
+  it('scrapes the metrics of a controller, and answers queries of them', LONG, async () => {
     const changes = [change(), change({ action: 'clear' })];
     const plan = environment({ name: 'eu', changes });
     const watching = new MadeUpWatching(

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { folderWith } from '../../fixture/command.ts';
 import { startStore } from '../../fixture/store-server.ts';
+import { LONG } from '../../fixture/long.ts';
 
 const BIN = join(import.meta.dirname, '../../../dist/bin/setpoint.cjs');
 const QUICK = join(import.meta.dirname, '../../fixture/quick-time.cjs');
@@ -14,6 +15,7 @@ const canMount = spawnSync('unshare', ['-rm', 'sh', '-c', `${MOUNT} /mnt`]).stat
 
 it.skipIf(!canMount)(
   'a controller whose disk is full writes nothing, leaves no half record, says so once, and goes on (needs unshare)',
+  LONG,
   async () => {
     const store = await startStore({}, { language: 'en' });
     const folder = folderWith({

@@ -1,13 +1,14 @@
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect } from 'vitest';
+import { expect, it } from 'vitest';
 import { folderWith, quickTime, start } from '../../fixture/command.ts';
-import { itEach } from '../../fixture/long.ts';
+import { LONG } from '../../fixture/long.ts';
 import { startStore } from '../../fixture/store-server.ts';
 
-itEach(['SIGTERM', 'SIGKILL'] as const, (signal) => signal === 'SIGKILL')(
+it.each(['SIGTERM', 'SIGKILL'] as const)(
   'a controller that starts after %s and a rewound branch goes on with the last good commit and reports it, until --git-from names a new one',
+  LONG,
   async (signal) => {
     const store = await startStore({}, { language: 'de' });
     const folder = folderWith({});

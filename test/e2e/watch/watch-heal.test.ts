@@ -188,24 +188,28 @@ describe('an environment in mode heal', () => {
 });
 
 describe('somebody who writes the same path again and again', () => {
-  it('stops healing after as many heals in an hour as are allowed, until it is resumed', async () => {
-    const scenery = await scene('{ mode: heal, interval: 40s }');
-    const { store, watch } = scenery;
-    await fighting(scenery, 12);
-    expect([store.posts(), watch.state().status]).toEqual([3, 'drift']);
-    expect(recordsOf(watch.data, 'healing-stopped')).toMatchObject([
-      { path: 'language', reason: expect.stringContaining('"fr"') },
-    ]);
-    await fighting(scenery, 12);
-    expect(store.posts()).toBe(3);
-    await new SuspensionFile(watch.data).change(['default'], null, watch.clock.now());
-    await fighting(scenery, 12);
-    expect([store.posts(), recordsOf(watch.data, 'healing-stopped').length]).toEqual([6, 2]);
-    await watch.controller.resume(['default']);
-    await fighting(scenery, 4);
-    expect(store.posts()).toBe(8);
-    await ending(scenery);
-  });
+  it(
+    'stops healing after as many heals in an hour as are allowed, until it is resumed',
+    LONG,
+    async () => {
+      const scenery = await scene('{ mode: heal, interval: 40s }');
+      const { store, watch } = scenery;
+      await fighting(scenery, 12);
+      expect([store.posts(), watch.state().status]).toEqual([3, 'drift']);
+      expect(recordsOf(watch.data, 'healing-stopped')).toMatchObject([
+        { path: 'language', reason: expect.stringContaining('"fr"') },
+      ]);
+      await fighting(scenery, 12);
+      expect(store.posts()).toBe(3);
+      await new SuspensionFile(watch.data).change(['default'], null, watch.clock.now());
+      await fighting(scenery, 12);
+      expect([store.posts(), recordsOf(watch.data, 'healing-stopped').length]).toEqual([6, 2]);
+      await watch.controller.resume(['default']);
+      await fighting(scenery, 4);
+      expect(store.posts()).toBe(8);
+      await ending(scenery);
+    },
+  );
 
   it('is not healed more often across restarts and clocks that are set', LONG, async () => {
     const { store, watch } = await scene('{ mode: heal, interval: 10s }');

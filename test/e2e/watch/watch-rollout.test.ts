@@ -264,7 +264,7 @@ describe('an edit of many environments', () => {
     await watch.stop();
   });
 
-  it('says which ring cannot be written, and goes on once it can', async () => {
+  it('says which ring cannot be written, and goes on once it can', LONG, async () => {
     const all = await begin(['0', '1']);
     const { watch } = all;
     await watch.controller.suspend(['e0'], { reason: 'an incident', until: null });

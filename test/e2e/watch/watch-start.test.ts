@@ -41,36 +41,44 @@ function kinds(lines: string): string[] {
     .map((line) => (JSON.parse(line) as { kind: string }).kind);
 }
 
-it('a controller that starts with a journal that cannot be used serves its page and says so; it begins the journal before it heals or tells', async () => {
-  const store = await aStore('fr');
-  const { state, file, env } = await receiver();
-  const folder = aFolder({ 'settings.yaml': settings(store.url), 'notify.yaml': file });
-  const journal = join(folder, 'data/journal.jsonl');
-  mkdirSync(journal, { recursive: true });
-  const { child, ended, ask, problem, log } = await watch(folder, ['--notify', 'notify.yaml'], env);
-  expect(log.text).toContain('The page is at');
-  await until(() => store.requests.length >= 5);
-  await until(() => state.told.length > 0);
-  expect(await problem('journal')).toBe(true);
-  expect((await ask('/')).text).toContain('The journal in data cannot be');
-  expect((await ask('/readyz')).status).toBe(200);
-  expect(state.told).toEqual([
-    expect.objectContaining({ event: 'controller', kind: 'journal', holds: true }),
-  ]);
-  expect([store.posts(), state.pulse]).toEqual([0, 0]);
+it(
+  'a controller that starts with a journal that cannot be used serves its page and says so; it begins the journal before it heals or tells',
+  LONG,
+  async () => {
+    const store = await aStore('fr');
+    const { state, file, env } = await receiver();
+    const folder = aFolder({ 'settings.yaml': settings(store.url), 'notify.yaml': file });
+    const journal = join(folder, 'data/journal.jsonl');
+    mkdirSync(journal, { recursive: true });
+    const { child, ended, ask, problem, log } = await watch(
+      folder,
+      ['--notify', 'notify.yaml'],
+      env,
+    );
+    expect(log.text).toContain('The page is at');
+    await until(() => store.requests.length >= 5);
+    await until(() => state.told.length > 0);
+    expect(await problem('journal')).toBe(true);
+    expect((await ask('/')).text).toContain('The journal in data cannot be');
+    expect((await ask('/readyz')).status).toBe(200);
+    expect(state.told).toEqual([
+      expect.objectContaining({ event: 'controller', kind: 'journal', holds: true }),
+    ]);
+    expect([store.posts(), state.pulse]).toEqual([0, 0]);
 
-  rmSync(journal, { recursive: true });
-  await until(() => store.posts() > 0);
-  await until(() => state.pulse > 0);
-  await until(async () => !(await problem('journal')));
-  await until(() => state.told.some(({ holds }) => holds === false));
-  await until(() => state.told.some(({ event }) => event === 'healed'));
-  child.kill('SIGTERM');
-  expect(await ended).toBe(0);
-  const written = kinds(readFileSync(journal, 'utf8'));
-  expect(written.filter((kind) => kind === 'started')).toHaveLength(1);
-  expect(written[0]).toBe('started');
-});
+    rmSync(journal, { recursive: true });
+    await until(() => store.posts() > 0);
+    await until(() => state.pulse > 0);
+    await until(async () => !(await problem('journal')));
+    await until(() => state.told.some(({ holds }) => holds === false));
+    await until(() => state.told.some(({ event }) => event === 'healed'));
+    child.kill('SIGTERM');
+    expect(await ended).toBe(0);
+    const written = kinds(readFileSync(journal, 'utf8'));
+    expect(written.filter((kind) => kind === 'started')).toHaveLength(1);
+    expect(written[0]).toBe('started');
+  },
+);
 
 it('a controller that starts while it cannot be read who is suspended takes all for suspended, shows that, and heals once it can be', async () => {
   const store = await aStore('fr');

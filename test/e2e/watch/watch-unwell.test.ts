@@ -149,11 +149,9 @@ it(
   },
 );
 
-itEach(
-  ['whose server does not answer', 'whose newest commit is broken', 'that is gone'],
-  (_, index) => index === 0,
-)(
+it.each(['whose server does not answer', 'whose newest commit is broken', 'that is gone'])(
   'a controller that starts again with a branch %s watches the last good commit, and says so',
+  LONG,
   async (how) => {
     const store = await aStore('en');
     const { address, state, commit, first } = await repositoryOf(store.url);
@@ -289,6 +287,7 @@ it.skipIf(!canHang)(
 
 it.skipIf(!canHang)(
   'a disk of references that hangs delays no other environment, is said where it is used, and hinders no end (needs unshare and FUSE)',
+  LONG,
   async () => {
     const [ours, other] = [await aStore('en'), await aStore('en')];
     const folder = aFolder({ 'keys/key': 'a-session-key\n', 'data/.keep': '', 'ca/ca.pem': 'x' });

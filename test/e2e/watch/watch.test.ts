@@ -135,7 +135,7 @@ describe('setpoint watch', () => {
     },
   );
 
-  it('heals nothing while an environment is suspended', { timeout: TIME }, async () => {
+  it('heals nothing while an environment is suspended', { ...LONG, timeout: TIME }, async () => {
     writeFileSync(join(folder.path, 'settings.yaml'), settings('heal'));
     const suspended = await run('suspend', '-e', 'default', '--reason', 'moving', '--until', '1h');
     expect([suspended.code, suspended.stdout]).toEqual([
