@@ -54,3 +54,20 @@ it('each code of an error or a warning is in a test, by its name', () => {
   const isNamed = (code: string): boolean => new RegExp(`(?<![\\w-])${code}(?![\\w-])`).test(tests);
   expect(codes.filter((code) => !isNamed(code))).toEqual([]);
 });
+
+it('each script that they name is in package.json', () => {
+  const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> };
+  const pages = read('CONTRIBUTING.md') + read('test/README.md');
+  const named = [...pages.matchAll(/npm run ([a-z][a-z:-]*)/g)].map(([, name = '']) => name);
+  expect(named.length).toBeGreaterThan(10);
+  expect(named.filter((name) => !Object.hasOwn(scripts, name))).toEqual([]);
+});
+
+it('the limits of functions that CONTRIBUTING.md names are those of oxlint', () => {
+  const { rules } = JSON.parse(read('.oxlintrc.json')) as {
+    rules: Record<string, [string, { max: number }]>;
+  };
+  const limits = ['max-lines-per-function', 'max-params'].map((rule) => rules[rule]?.[1].max);
+  expect(limits).toEqual([60, 5]);
+  expect(read('CONTRIBUTING.md')).toContain('60 lines and five parameters');
+});
