@@ -253,6 +253,7 @@ const WARNINGS = {
   'may-be-renamed': 'planning',
   'not-cleared': 'planning',
   'not-kept': 'planning',
+  'not-listed': 'planning',
   'not-remembered': 'planning',
   only: 'planning',
   organization: 'planning',

@@ -26,6 +26,8 @@ export interface OpenTarget {
   readonly settings: Observer;
   /** Creates the reader of another resource. */
   readonly reader: <R>(of: ResourceReader<R>) => R;
+  /** Creates a reader of what the file does not declare, which gives up early. */
+  readonly listing: OpenTarget['reader'];
   /** Creates a reader for a plan, with the secrets that the file requests for comparison. */
   readonly comparingReader: OpenTarget['reader'];
   /** Reads the settings for a plan, with the secrets that the file wants to be compared. */
@@ -70,6 +72,8 @@ export async function observeTarget<T>(
   }
 }
 
+/** How long a plan waits for lists that it does not need, in milliseconds. */
+const LISTING = 5000;
 const BARE_STORE = '.setpoint/embedded.json';
 
 /** `embedded:` starts the service here, on loopback, with its store next to the settings file. */
@@ -146,6 +150,8 @@ async function openTarget(
     }),
     settings,
     reader: ({ open }) => open({ connection, limits, read }),
+    listing: ({ open }) =>
+      open({ connection, limits: { deadline: clock.monotonic() + LISTING }, read }),
     comparingReader: ({ open }) =>
       open({ connection, limits, read, reveals: server.compareSecrets }),
     close: async () => {

@@ -38,6 +38,8 @@ export interface Planning {
   readonly rotation: Rotation;
   /** The guards that are lifted. */
   readonly allowed: readonly Rule[];
+  /** True if the plan also lists the items of blocks that the file does not declare. */
+  readonly listsUndeclared?: boolean;
   /** Returns the declaration of an environment in the file of `--base`, or another way to attribute changes; null without either. */
   readonly baseOf: (declared: ResolvedTarget) => PlanTerms['base'] | Promise<PlanTerms['base']>;
 }
@@ -138,9 +140,9 @@ function earlierTargets(options: Options): ReadonlyMap<string, Target> | null {
 /** Creates the input of an environment's plan while its service is open. */
 export async function planInput(
   prepared: PreparedTarget,
-  { reader, comparing, comparingReader }: OpenTarget,
+  { reader, listing, comparing, comparingReader }: OpenTarget,
   request: Running<PlanRequest>,
-  { rotation, allowed, baseOf }: Planning,
+  { rotation, allowed, baseOf, listsUndeclared = false }: Planning,
 ): Promise<PlanInput & { readonly fingerprints: FingerprintStore }> {
   const { name } = prepared.target;
   return {
@@ -150,6 +152,7 @@ export async function planInput(
     allowed,
     settings: comparing,
     reader: comparingReader,
+    listing: listsUndeclared ? listing : undefined,
     resources: RESOURCES,
     fingerprints: await openFingerprints(prepared, request),
     clock: request.clock ?? SYSTEM_CLOCK,

@@ -74,6 +74,9 @@ async function planAll(
   return {};
 }
 
+/** The environments of which a run lists what the file does not declare: each costs some requests more. */
+const MOST_LISTING = 100;
+
 /** A function that plans a target by what its service has. Where all keys travel is judged before. */
 async function servicePlanner(
   run: RunTargets,
@@ -81,7 +84,10 @@ async function servicePlanner(
   digests: Digests | null,
 ): Promise<(target: Target) => Promise<EnvironmentPlan>> {
   const judged = await judgeTargets(run, request);
-  const planning = await planningFor(request, () => prepareEachTarget(judged));
+  const planning = {
+    ...(await planningFor(request, () => prepareEachTarget(judged))),
+    listsUndeclared: run.targets.length <= MOST_LISTING,
+  };
   const limit = new FailureLimit(request.maxFailures ?? '100%', run.targets.length);
   return (target) => {
     const prepared = judged.prepare(target);

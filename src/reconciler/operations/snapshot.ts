@@ -94,6 +94,7 @@ async function planBySnapshot(
   try {
     const old = oldWarnings(snapshot, maxAge);
     const saved = findSnapshotEntry(snapshot, target);
+    const reader = <R>(of: ResourceReader<R>): R => of.saved({ environment: saved, at });
     const input = {
       ...NOTHING_KNOWN,
       desired,
@@ -101,7 +102,8 @@ async function planBySnapshot(
       rotation,
       allowed,
       settings: { observe: async () => settingsOfSnapshot(saved, desired, digests) },
-      reader: <R>(of: ResourceReader<R>): R => of.saved({ environment: saved, at }),
+      reader,
+      listing: reader,
       resources: RESOURCES,
       clock: STOPPED,
       wait: 0,

@@ -21,6 +21,8 @@ export interface PlanInput<O extends ObservedState | null = ObservedState> exten
   readonly settings: Observer<O>;
   /** Creates the reader of another resource. */
   readonly reader: <R>(of: ResourceReader<R>) => R;
+  /** Creates the readers of blocks that the file does not declare; absent if those are not to be listed. */
+  readonly listing?: PlanInput['reader'] | undefined;
   /** The resources to plan and write, in this order. */
   readonly resources: readonly ManagedResource[];
   readonly clock: Clock;
@@ -119,6 +121,8 @@ export interface NamedItems {
   readonly form: CollectionForm;
   /** The kinds of services that have such a collection. */
   readonly dialects: readonly DialectName[];
+  /** Reports whether a service of a dialect changes something when it lists them. */
+  readonly listWrites: (dialect: DialectName) => boolean;
   /**
    * The listing of the service; null if it has no such collection, `untold` if it reports it only once settings are stored. Throws a
    * SetpointError if that cannot be read or believed.

@@ -10,6 +10,7 @@ import {
 } from '../plan/settings-part.ts';
 import type { PlanInput, Reading } from './contract.ts';
 import { resolveReferences } from './references.ts';
+import { listUndeclaredItems } from './undeclared.ts';
 
 /**
  * The one way to a plan: plan, drift, apply, a plan against a snapshot and explain all observe and plan here, and differ in
@@ -20,6 +21,23 @@ export async function observeAndPlan<O extends ObservedState | null>(
   input: PlanInput<O>,
 ): Promise<PlanResult<O>> {
   const observed = await input.settings.observe(input.signal);
+  const ended = new AbortController();
+  const signals = [ended.signal, ...(input.signal === undefined ? [] : [input.signal])];
+  const undeclared = listUndeclaredItems(input, observed, AbortSignal.any(signals));
+  try {
+    const parts = await planDeclared(input, observed);
+    const all = [...parts, ...(await undeclared)];
+    return await proveSafePlan(input, planEnvironment(input, observed, all));
+  } finally {
+    ended.abort();
+  }
+}
+
+/** The parts of all that the file declares, in the order of writing. */
+async function planDeclared(
+  input: PlanInput<ObservedState | null>,
+  observed: ObservedState | null,
+): Promise<readonly PartPlan[]> {
   const read: Reading[] = [];
   const lacking: LackingError[] = [];
   for (const resource of input.resources) {
@@ -37,7 +55,7 @@ export async function observeAndPlan<O extends ObservedState | null>(
   for (const plan of read) if (plan !== null) parts.push(plan(parts));
   const changes = parts.flatMap((part) => part.changes);
   await resolveReferences(input, observed, changes);
-  return proveSafePlan(input, planEnvironment(input, observed, parts));
+  return parts;
 }
 
 /** States that a service has nothing of a kind that the file declares: the kind, and where it is declared. */

@@ -20,7 +20,14 @@ import {
   inlineValue,
   diffNested,
 } from './change.ts';
-import { outcomeSection, planSection, PROOF_LABELS, type Section } from './section.ts';
+import {
+  formatGroupCount,
+  groupUnmanaged,
+  outcomeSection,
+  planSection,
+  PROOF_LABELS,
+  type Section,
+} from './section.ts';
 import { isLeftOut, formatMergeNotes, summaryText, waysText } from './summary.ts';
 import { formatCount } from '../model/wording.ts';
 import { formatDetailSource, paint, type Style, visible } from './text.ts';
@@ -147,7 +154,11 @@ export function heading(
 
 function formatUnmanaged({ unmanaged, unlisted }: Section, style: Style): string[] {
   if (unmanaged.length === 0) return [];
-  const names = unmanaged.map((path) => visible(formatPath(path)));
+  const names = style.verbose
+    ? unmanaged.map((path) => visible(formatPath(path)))
+    : groupUnmanaged(unmanaged).map(
+        (group) => visible(formatPath(group.path)) + formatGroupCount(group),
+      );
   const shown =
     style.verbose || names.length <= 6 ? names : [...names.slice(0, 6), `${names.length - 6} more`];
   const lines = [`  Not in the file, left alone: ${shown.join(', ')}`];

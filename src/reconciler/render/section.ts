@@ -12,6 +12,7 @@ import { organizationText } from '../model/organization.ts';
 import { type Path, formatPath, isWithin } from '../model/path.ts';
 import type { EnvironmentPlan, PlanDocument, Unknown, Attention } from '../model/plan.ts';
 import { isOfWriting, type ErrorReport, type Warning, type WarningCode } from '../model/error.ts';
+import { isCollectionBlock } from '../model/collection-forms.ts';
 import type { Proof } from '../model/proof.ts';
 import type { ServiceDialect } from '../model/state.ts';
 import { outcomeAttention, planAttention } from '../model/summary.ts';
@@ -106,6 +107,30 @@ export function planSection(
     unlisted: unmanaged.length > 0 && environment.dialect === 'agent-server' ? UNLISTED : null,
     requests: null,
   };
+}
+
+/** A path that the file does not manage, or a block of items with several of them. */
+export interface UnmanagedGroup {
+  readonly path: Path;
+  readonly count: number;
+}
+
+/** Groups the paths that the file does not manage: several items of a block are one group. */
+export function groupUnmanaged(paths: readonly Path[]): readonly UnmanagedGroup[] {
+  const groups = new Map<string | Path, UnmanagedGroup>();
+  for (const path of paths) {
+    const [block = ''] = path;
+    const key = isCollectionBlock(block) ? block : path;
+    const earlier = groups.get(key);
+    const count = (earlier?.count ?? 0) + 1;
+    groups.set(key, earlier === undefined ? { path, count } : { path: [block], count });
+  }
+  return [...groups.values()];
+}
+
+/** The number of items in a group, after its name; empty for a single path. */
+export function formatGroupCount({ count }: UnmanagedGroup): string {
+  return count === 1 ? '' : ` (${count})`;
 }
 
 const UNLISTED =

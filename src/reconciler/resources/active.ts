@@ -117,9 +117,11 @@ async function activeInPointers({
   names,
   declared,
   desired,
+  answer,
+  isReferred,
   unlike,
 }: Asking): Promise<readonly ListedItem[] | null> {
-  const settings = await get(SETTINGS);
+  const settings = isReferred ? answer : await get(SETTINGS);
   if (settings === LACKING || settings === ABSENT) return null;
   if (!isRecord(settings)) throw unlike(SETTINGS);
   const id = settings['active_agent_profile_id'];

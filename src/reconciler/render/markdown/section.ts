@@ -5,7 +5,14 @@ import { type Change, type Unknown, formatChangeName, isById } from '../../model
 import type { Json } from '../../model/value.ts';
 import { isDangerous, type ShownChange, inlineValue, isNested, isTooLong } from '../change.ts';
 import { changeText, sideText } from '../section-text.ts';
-import { PROOF_LABELS, findUnlistedError, type Section, rankWarning } from '../section.ts';
+import {
+  PROOF_LABELS,
+  findUnlistedError,
+  formatGroupCount,
+  groupUnmanaged,
+  type Section,
+  rankWarning,
+} from '../section.ts';
 import { PLAIN, WHOLE, type Style } from '../text.ts';
 import { waysSentences } from '../../model/uncompared.ts';
 import { commandFor, refusalSentence, refusalTitle, sentenceText } from '../wording.ts';
@@ -245,8 +252,11 @@ function unknownItem({ path, reason, ref }: Unknown): string {
 
 function formatUnmanagedMarkdown({ unmanaged: paths }: Section): string {
   if (paths.length === 0) return '';
-  const more = paths.length - MOST_UNMANAGED;
-  const names = paths.slice(0, MOST_UNMANAGED).map((path) => pathSpan(path, 100));
+  const groups = groupUnmanaged(paths);
+  const more = groups.length - MOST_UNMANAGED;
+  const names = groups
+    .slice(0, MOST_UNMANAGED)
+    .map((group) => pathSpan(group.path, 100) + formatGroupCount(group));
   return `Not in the file, left alone: ${[...names, ...(more > 0 ? [`${more} more`] : [])].join(', ')}\n\n`;
 }
 

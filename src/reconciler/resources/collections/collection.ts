@@ -177,6 +177,7 @@ export function collection(
     named: {
       form,
       dialects: Object.keys(wires) as DialectName[],
+      listWrites: (dialect) => wires[dialect]?.listWrites !== undefined,
       list: async (reader, settings, asked, signal) =>
         readSettingsListing(form, wires, settings) ??
         (await reader(kind.reader).list(settings, asked, signal)),

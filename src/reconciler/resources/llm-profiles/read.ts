@@ -34,7 +34,8 @@ export async function listLlmProfiles(
   if (list === LACKING) return null;
   if (list === ABSENT) return [];
   const active = isRecord(list) ? list['active_profile'] : null;
-  const more = alsoRead !== undefined && typeof active === 'string' ? [active] : [];
+  const isRead = alsoRead !== undefined && !asking.isReferred;
+  const more = isRead && typeof active === 'string' ? [active] : [];
   const names = asking.names === 'all' ? asking.names : [...asking.names, ...more];
   const get: Get = asking.reveals ? (one) => asking.get(one, IN_CLEAR) : asking.get;
   const shown = { ...asking, get, names };
