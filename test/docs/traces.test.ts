@@ -70,8 +70,10 @@ it('its file registers an SDK whose spans arrive, with those of the requests', a
   expect([code, stderr]).toEqual([0, '']);
   expect(receiver.spans.map(({ name }) => name).toSorted()).toEqual([
     'GET',
+    'GET',
     'RUN setpoint plan',
     'plan',
+    'read secrets',
     'read settings',
   ]);
 });

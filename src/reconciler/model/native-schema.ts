@@ -77,7 +77,8 @@ export function kindMember({ properties = {} }: SchemaNode): readonly [string, V
   return found === undefined ? null : [found[0], found[1].const ?? null];
 }
 
-function isOfKind(node: SchemaNode, path: Path, kindAt: FindKind): boolean {
+/** Reports whether a variant of the part at a path is of the kind that is known of it, or may be. */
+export function isOfKind(node: SchemaNode, path: Path, kindAt: FindKind): boolean {
   const kind = kindMember(node);
   if (kind === null) return true;
   const applies = kindAt([...path, kind[0]]);

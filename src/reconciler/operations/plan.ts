@@ -75,7 +75,7 @@ async function planAll(
 }
 
 /** The environments of which a run lists what the file does not declare: each costs some requests more. */
-const MOST_LISTING = 100;
+const MOST_LISTING = 10;
 
 /** A function that plans a target by what its service has. Where all keys travel is judged before. */
 async function servicePlanner(

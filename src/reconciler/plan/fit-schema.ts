@@ -7,6 +7,7 @@ import {
   type SchemaNode,
 } from '../model/json-schema.ts';
 import {
+  isOfKind,
   isPart,
   selectLockNodes,
   nativeDefinitions,
@@ -114,7 +115,7 @@ function describeSchemaMisfit(
       : `It has no ${name} while ${kind}.`;
   }
   if (isOlder(path, desired, observed))
-    return `${name} is not in release ${release ?? 'of the service'}: ${serversWith(path)} has it.`;
+    return `${name} is not in the release of this server: it is in ${serversWith(path)}.`;
   if (value === null && resolveDialectField(field, observed).onNull === 'refuses')
     return `${name} cannot be null there: null keeps what the service has. Write [] for none.`;
   return isNothing ? null : wrongValue(value, nodes, nativeDefinitions(dialect.name), path);
@@ -175,7 +176,9 @@ function isOlder(
 ): boolean {
   const { stored, answer, saved = false } = observed;
   const above = path.slice(0, -1);
-  const [known, ...others] = findSchemaNodes(above, observed, desired);
+  const kindAt = collectVariantKinds(observed, desired);
+  const nodes = findSchemaNodes(above, observed, desired);
+  const [known, ...others] = nodes.filter((node) => isOfKind(node, above, kindAt));
   if (!stored || saved || known === undefined || others.length > 0 || !isPart([known]))
     return false;
   if (changesKind(path, desired, observed)) return false;

@@ -3,8 +3,9 @@ import {
   AGENT_PROFILES_FORM,
   LLM_PROFILES_FORM,
 } from '../model/collection-forms.ts';
-import { listItemNames, type ListedItem } from '../model/collection.ts';
-import type { DesiredState } from '../model/state.ts';
+import { listItemNames, type DesiredItem, type ListedItem } from '../model/collection.ts';
+import { nativeNodes } from '../model/native-schema.ts';
+import type { DesiredState, ObservedState } from '../model/state.ts';
 import {
   isEmpty,
   isList,
@@ -35,10 +36,7 @@ const WIRES: Wires = {
     rename: (item, to) => renameOverPath(AGENTS_PATH, item, to),
     follows: (_, member) => (member === 'llm_profile' ? LLM_PROFILES_FORM.block : undefined),
     unfit: unfitProfiles,
-    membersHere: ({ members }, there) => {
-      const kinds = [members, there?.members].map((one) => one?.['agent_kind'] ?? 'openhands');
-      return sameValue(kinds[0] ?? null, kinds[1] ?? null) ? (there?.shows ?? null) : null;
-    },
+    membersHere: findMembersHere,
     placeOf: (name) => ['agent_settings', name],
     keeps: isServersOwn,
     listWrites:
@@ -181,6 +179,27 @@ const SERVED = ['schema_version', 'id', 'name', 'revision'];
 function withoutKnown(profile: ValueRecord): ValueRecord {
   const known = [...Object.keys(DEFAULTS).map((name) => THEIRS[name] ?? name), ...SERVED];
   return createRecord(Object.entries(profile).filter(([name]) => !known.includes(name)));
+}
+
+/**
+ * The members that a release has of a profile: those that it shows of it, and of a new one those of the agent of the settings. What only
+ * profiles have is in every release that has them. An agent of another kind shows nothing of it.
+ */
+function findMembersHere(
+  { members }: DesiredItem,
+  there: ListedItem | undefined,
+  { answer }: ObservedState,
+): readonly string[] | null {
+  const agent = answer['agent_settings'];
+  const other = there?.members ?? (isRecord(agent) ? agent : {});
+  const kinds = [members ?? {}, other].map((one) => one['agent_kind'] ?? 'openhands');
+  if (!sameValue(kinds[0] ?? null, kinds[1] ?? null)) return null;
+  if (there !== undefined) return there.shows ?? null;
+  if (!isRecord(agent) || Object.keys(agent).length === 0) return null;
+  const ofSettings = (name: string) => nativeNodes('agent-server', ['agent_settings', name]);
+  return Object.keys(DEFAULTS).filter(
+    (name) => ofSettings(name).length === 0 || Object.hasOwn(agent, name),
+  );
 }
 
 /** The members that an answer has of a profile, also those that are null, by the names of the file. */

@@ -88,12 +88,20 @@ function createDuplicateError(name: string): SetpointError {
   );
 }
 
+/** The members of the file, and what a list shows of each. */
+const MEMBERS = [
+  ['provider', 'provider'],
+  ['base_url', 'base_url'],
+  ['api_key', 'api_key_set'],
+] as const;
+
 function readConnection(entry: Value): (ListedItem & { readonly id: string }) | null {
   if (!isRecord(entry)) return null;
   const { id, display_name: name, provider = null, base_url: url = null } = entry;
   if (typeof id !== 'string' || typeof name !== 'string') return null;
   const key = entry['api_key_set'] === true ? new UnseenSecret() : null;
-  return { id, name, members: membersWith({ provider, base_url: url, api_key: key }) };
+  const shows = MEMBERS.flatMap(([own, theirs]) => (Object.hasOwn(entry, theirs) ? [own] : []));
+  return { id, name, members: membersWith({ provider, base_url: url, api_key: key }), shows };
 }
 
 function membersWith(members: Readonly<Record<string, Value>>): ValueRecord {

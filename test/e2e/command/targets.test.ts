@@ -163,7 +163,7 @@ describe('which origins a key may be sent to', () => {
     await run(['plan', '--server', two?.url ?? '']);
     expect(two?.requests[0]?.headers['x-session-api-key']).toBeUndefined();
     await run(['plan', '--server', two?.url ?? ''], { ...env, SETPOINT_API_KEY: 'its-own' });
-    expect(two?.requests[1]?.headers['x-session-api-key']).toBe('its-own');
+    expect(two?.requests.at(-1)?.headers['x-session-api-key']).toBe('its-own');
     await run(['plan', '--server', `${one?.url}/`]);
     expect(one?.requests[0]?.headers['x-session-api-key']).toBe('key-one');
   });
@@ -173,9 +173,10 @@ describe('which origins a key may be sent to', () => {
       'settings.yaml': `version: 1\n${server(one, 'KEY_1')}\nsettings: { language: fr, sandbox_api_key: null }\n`,
     });
     await run(['plan'], { ...env, SETPOINT_SERVER: two?.url ?? '' });
-    expect(two?.requests).toHaveLength(1);
+    const read = two?.requests.length ?? 0;
+    expect(read).toBeGreaterThan(0);
     await run(['apply', '--yes'], { ...env, SETPOINT_SERVER: two?.url ?? '' });
-    expect(two?.requests).toHaveLength(1);
+    expect(two?.requests).toHaveLength(read);
     expect(one?.stored).toMatchObject({ language: 'fr' });
   });
 

@@ -69,7 +69,12 @@ describe('with an SDK of OpenTelemetry in the process', () => {
   it('a plan is one trace, which has arrived when the command has ended', async () => {
     const { code, stderr } = await run(['plan'], { GITHUB_SHA: COMMIT });
     expect([code, stderr]).toEqual([0, '']);
-    expect(tree(receiver.spans)).toEqual(['RUN setpoint plan', '  plan', '    read settings']);
+    expect(tree(receiver.spans)).toEqual([
+      'RUN setpoint plan',
+      '  plan',
+      '    read settings',
+      '    read secrets',
+    ]);
     expect(named('RUN setpoint plan')).toMatchObject({
       scope: 'setpoint',
       kind: 2,

@@ -293,7 +293,7 @@ it.each([
   expect(refused.code).toBe(3);
   expect(refused.stderr).toMatch(
     new RegExp(
-      `${path} .* declares (stream_idle_timeout|public_skills), which release .* does not have`,
+      `${path} .* declares (stream_idle_timeout|public_skills), which the release of this server does not have`,
     ),
   );
   expect(server.writes()).toHaveLength(before);

@@ -102,10 +102,10 @@ it('a list that never answers is given up', async () => {
 it('a run over many environments asks for nothing that its file does not declare', async () => {
   const { front, ask } = await startService('settings-v0');
   await apply({ ...ask(''), allow: ['empty-store'] });
-  const names = Array.from({ length: 101 }, (_, index) => `e${index}: {}`);
+  const names = Array.from({ length: 11 }, (_, index) => `e${index}: {}`);
   const environments = `environments: { ${names.join(', ')} }`;
   front.seen.length = 0;
   const document = await plan(ask('', environments));
-  expect(document.environments).toHaveLength(101);
+  expect(document.environments).toHaveLength(11);
   expect(front.seen.filter(({ path }) => path.includes('secrets'))).toEqual([]);
 });

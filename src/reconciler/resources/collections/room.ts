@@ -53,7 +53,9 @@ function ofOtherReleases(
 ): readonly UnsupportedItem[] {
   return items.flatMap((item): UnsupportedItem[] => {
     const there = listing.items.find((one) => one.name === item.name);
-    const known = wire?.membersHere?.(item, there, settings) ?? null;
+    const shown = (there ?? listing.items.find(({ shows }) => shows !== undefined))?.shows;
+    const known =
+      (wire?.membersHere === undefined ? shown : wire.membersHere(item, there, settings)) ?? null;
     if (known === null || settings.saved === true) return [];
     const declared = Object.entries(item.members ?? {}).filter(([, value]) => value !== null);
     const lacking = declared.map(([name]) => name).filter((name) => !known.includes(name));
@@ -61,8 +63,7 @@ function ofOtherReleases(
     if (first === undefined) return [];
     const servers = wire?.placeOf === undefined ? '' : serversWith(wire.placeOf(first));
     const others = servers === '' ? 'Later releases have it' : `It is in ${servers}`;
-    const release = settings.release ?? 'of this service';
-    const why = `declares ${lacking.join(', ')}, which release ${release} does not have. ${others}.`;
+    const why = `declares ${lacking.join(', ')}, which the release of this server does not have. ${others}.`;
     return [{ item, why, hint: 'Remove it for this environment, or use such a release.' }];
   });
 }
