@@ -24,6 +24,21 @@ export function typeFacts(schema, snapshots, { code, types: written }) {
       add(type, name, rest);
     }
   };
+  /** A map that is written in place is a type of its own, named after its place, unless a fact or a type that is extended names one. */
+  const takeOwn = (type, properties, extended = {}) => {
+    for (const [name, node] of Object.entries(properties)) {
+      const extra = withCode(node['x-setpoint'] ?? {}, code);
+      const { inner, ...rest } = factsOf(node, { defs: schema.$defs, typeOf, place: name });
+      const facts = merged(rest, extra);
+      const isNamed = inner === undefined || (facts.type ?? extended[name]?.type) !== undefined;
+      if (isNamed) add(type, name, facts);
+      else {
+        const own = `${type}_${name}`;
+        add(type, name, { ...facts, type: own });
+        takeOwn(own, inner);
+      }
+    }
+  };
   for (const { schema: server } of snapshots) {
     take('Settings', server.properties, server.$defs);
     for (const [name, { properties }] of Object.entries(server.$defs))
@@ -36,12 +51,9 @@ export function typeFacts(schema, snapshots, { code, types: written }) {
     const { type, properties } = item;
     const { type: base, ...facts } = schema.$defs[block]['x-setpoint'] ?? {};
     add('File', block, { type: base ?? type, many: true, ...withCode(facts, code) });
-    if (written[type] === undefined) own.set(type, item);
-    for (const [name, node] of Object.entries(properties)) {
-      const extra = withCode(node['x-setpoint'] ?? {}, code);
-      const { inner: _, ...rest } = factsOf(node, { defs: schema.$defs, typeOf, place: name });
-      if (written[type] === undefined) add(type, name, merged(rest, extra));
-    }
+    if (written[type] !== undefined) continue;
+    own.set(type, item);
+    takeOwn(type, properties, Object.fromEntries(types.get(item.extended) ?? []));
   }
   for (const [type, { extended }] of own)
     for (const [name, facts] of types.get(extended) ?? [])

@@ -56,8 +56,18 @@ it('a collection that is added by CONTRIBUTING.md alone is known everywhere', LO
   const hook = 'url: "https://ci.example.com/hook"';
   declare(`{ ci: { ${hook}, token: "\${env:HOOK_TOKEN}", note: runs } }`);
   expect(await run('validate')).toMatchObject({ code: 0 });
-  const origins = await run('plan', '--allowed-origins', 'https://other.example.com');
-  expect(origins).toMatchObject({ code: 3 });
+  const allowed = (...origins: string[]) =>
+    runBuilt(tree, ['plan'], folder.path, { SETPOINT_ALLOWED_ORIGINS: origins.join(',') });
+  expect((await allowed('https://other.example.com')).stderr).toContain('webhooks.ci.url');
+  declare(
+    `{ ci: { ${hook}, retry: { report_url: "https://evil.example.com", secret: "\${env:HOOK_TOKEN}" } } }`,
+  );
+  const inside = await allowed('https://ci.example.com');
+  expect([inside.code, inside.stderr]).toEqual([
+    3,
+    expect.stringContaining('webhooks.ci.retry.report_url'),
+  ]);
+  declare(`{ ci: { ${hook}, token: "\${env:HOOK_TOKEN}", note: runs } }`);
 
   // A plan, an apply and the plan after it.
   const planned = await run('plan');
@@ -142,9 +152,14 @@ interface Ended {
   readonly stderr: string;
 }
 
-function runBuilt(tree: string, args: readonly string[], cwd: string): Promise<Ended> {
+function runBuilt(
+  tree: string,
+  args: readonly string[],
+  cwd: string,
+  more: Readonly<Record<string, string>> = {},
+): Promise<Ended> {
   const bin = join(tree, 'dist/bin/setpoint.cjs');
-  const env = { HOOK_TOKEN: CANARY, XDG_CACHE_HOME: join(tree, 'cache') };
+  const env = { HOOK_TOKEN: CANARY, XDG_CACHE_HOME: join(tree, 'cache'), ...more };
   const child = spawn(process.execPath, [bin, ...args], { cwd, env });
   const texts = { stdout: '', stderr: '' };
   for (const name of ['stdout', 'stderr'] as const)

@@ -1,6 +1,7 @@
 import { RULES } from '../../../src/reconciler/model/guard.ts';
 import { describe, expect, it } from 'vitest';
 import { resolveServer, resolveSettings } from '../../../src/reconciler/desired/resolve.ts';
+import { formatPath, type Path } from '../../../src/reconciler/model/path.ts';
 import { problems, read, settings, source, target } from './reading.ts';
 
 const FILE = `version: 1
@@ -224,3 +225,35 @@ function readNames(text: string, several: boolean): string[] {
     ({ name }) => name,
   );
 }
+
+describe('what a file lists as unmanaged', () => {
+  const ALL = `version: 1
+server: { url: https://agents.example.com }
+settings:
+  language: en
+  llm_model: m
+  llm_api_key: "\${env:A}"
+  disabled_skills: [a]
+  mcp_config: { sse_servers: [https://a.example.com] }
+  agent_settings: { agent_kind: openhands, tools: null, condenser: { max_size: 100 }, llm: { temperature: 0.5 } }
+  conversation_settings: { default_runtime: docker }
+  misc_settings: { telemetry: { consent: granted } }
+marketplaces: { team: { source: "github:a/b" } }
+`;
+  const resolved = (unmanaged: readonly string[]) =>
+    resolveSettings(
+      target(`${ALL}unmanaged: ${JSON.stringify(unmanaged)}\n`),
+      source(VARIABLES),
+    ).fields.map(({ field }) => field.path);
+  const paths = resolved([]);
+
+  it.each(paths.flatMap((path) => path.map((_, index) => formatPath(path.slice(0, index + 1)))))(
+    '%s is not among the declared fields, nor anything inside it',
+    (one) => {
+      const isInside = (path: Path): boolean =>
+        path.some((_, index) => formatPath(path.slice(0, index + 1)) === one);
+      expect(paths.filter(isInside).length).toBeGreaterThan(0);
+      expect(resolved([one]).filter(isInside)).toEqual([]);
+    },
+  );
+});
