@@ -65,7 +65,7 @@ const options = { rotation: [], fingerprints: { compare: () => 'none' } };
 
 function planAll() {
   const { targets, diagnostics } = readTargets(
-    { path: 'settings.yaml', text, base: null },
+    { path: 'settings.yaml', text, bases: [] },
     { serverGiven: false, several: false },
   );
   if (diagnostics.length > 0) throw new Error(diagnostics[0].message);

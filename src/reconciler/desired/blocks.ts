@@ -47,10 +47,16 @@ export type Blocks = { readonly [Name in BlockName]: Node | undefined };
 
 /** A value for each block. */
 export function eachBlock(of: (block: Block<BlockName>) => Node | undefined): Blocks {
-  const blocks: Partial<Record<BlockName, Node | undefined>> = {};
-  for (const block of BLOCKS) blocks[block.name] = of(block);
-  return blocks as Blocks;
+  // A copy that has all names: an object that gets one after another takes several times as long, for each of thousands of environments.
+  const blocks: { -readonly [Name in BlockName]: Node | undefined } = { ...NO_BLOCKS };
+  for (const block of BLOCKS) {
+    const node = of(block);
+    if (node !== undefined) blocks[block.name] = node;
+  }
+  return blocks;
 }
+
+const NO_BLOCKS = Object.fromEntries(BLOCKS.map(({ name }) => [name, undefined])) as Blocks;
 
 export function isBlockName(key: string): key is BlockName {
   return BLOCKS.some(({ name }) => name === key);
