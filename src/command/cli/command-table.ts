@@ -60,7 +60,6 @@ export const COMMANDS = {
       '--dry-run',
       '--if-empty',
       '--wait',
-      '--no-wait',
       '--journal',
       ...PLANNING,
       ...REPORTING,

@@ -121,12 +121,14 @@ export const FLAGS = {
     about:
       'start no more environments after more failures than this, a number or a share (default: no limit; for apply 0)',
   },
-  '--wait': { value: 'time', about: 'how long to wait for sandboxes to run (default: 300s)' },
+  '--wait': {
+    value: 'time',
+    about: 'how long to wait for sandboxes to run; 0s does not (default: 300s)',
+  },
   '--wait-ready': {
     value: 'time',
     about: 'wait so long for a service that is starting (default: do not wait)',
   },
-  '--no-wait': { about: 'do not wait for sandboxes' },
   '--exit-code': {
     about: 'exit 2 if there are differences, 5 if a guard would refuse them',
   },
@@ -205,7 +207,7 @@ export function flagSpec(name: FlagName): FlagSpec {
   return FLAGS[name];
 }
 
-/** The values of some flags, as commander hands them over: `--max-age` as `maxAge`, `--no-wait` as `wait: false`. */
+/** The values of some flags, as commander hands them over: `--max-age` as `maxAge`. */
 export type FlagValues<Name extends FlagName> = {
   readonly [A in Attribute<Exclude<Name, FlagWithDefault>>]?: Value<FlagWithAttribute<Name, A>>;
 } & {

@@ -30,7 +30,6 @@ type OptionFlags = FlagValues<
   | '--base'
   | '--policy'
   | '--wait'
-  | '--no-wait'
   | '--wait-ready'
 >;
 
@@ -67,7 +66,7 @@ export function parseOperationOptions(
     policy: flags.policy,
     server: flags.server ?? (mode === 'reads' ? readServerVariable(env) : undefined),
     timeout: parseTimeoutFlag(flags, env),
-    wait: flags.wait === false ? 0 : parseWaitFlag('--wait', flags.wait),
+    wait: parseWaitFlag('--wait', flags.wait),
     waitReady: parseWaitFlag('--wait-ready', flags.waitReady) || undefined,
     parallel: flags.parallel === undefined ? undefined : wholeNumber('--parallel', flags.parallel),
     maxFileSize: flags.maxFileSize === undefined ? undefined : parseByteSize(flags.maxFileSize),

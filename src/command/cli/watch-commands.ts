@@ -46,7 +46,6 @@ export const WATCH_COMMANDS = {
       '--approved',
       '--policy',
       '--wait',
-      '--no-wait',
       '--output',
       '--no-color',
       '--quiet',

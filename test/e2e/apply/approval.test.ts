@@ -254,7 +254,7 @@ describe('of sandboxes', () => {
     expect((await run(['apply', 'plan.json'])).code).toBe(6);
     expect(server.posts()).toBe(before);
     put('', { url: server.url, rest: planned });
-    expect((await run(['apply', 'plan.json', '--no-wait'])).code).toBe(0);
+    expect((await run(['apply', 'plan.json', '--wait', '0s'])).code).toBe(0);
     expect(server.posts()).toBe(before + 1);
   });
 });

@@ -164,7 +164,7 @@ describe.each(Object.entries(SCENARIOS))('%s', (_, scenario) => {
     await onService(scenario, async (options) => {
       const file = join(folder, 'settings.yaml');
       writeFileSync(file, options.text ?? '');
-      const flags = { file: [file], dryRun: true, wait: false, output: ['json'] };
+      const flags = { file: [file], dryRun: true, wait: '0s', output: ['json'] };
       const env = { SETPOINT_API_KEY: 'a-session-key' };
       const { stdout } = await runFunction(applyCommand, flags, env);
       const printed = only(JSON.parse(stdout) as PlanDocument);

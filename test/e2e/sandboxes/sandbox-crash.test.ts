@@ -182,7 +182,7 @@ describe.runIf(process.platform !== 'win32')('a signal', () => {
       expect(front.posts()).toBe(posts);
       await later(100);
       expect(front.requests).toHaveLength(asked);
-      const again = await setpoint([...APPLY, '--no-wait'], options);
+      const again = await setpoint([...APPLY, '--wait', '0s'], options);
       expect(JSON.parse(again.stdout)).toMatchObject({
         environments: [{ status: 'in-sync', requests: { post: 0 } }],
       });

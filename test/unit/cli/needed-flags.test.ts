@@ -25,7 +25,7 @@ it.each([
   'plan --env --all',
   'plan -o json=out.json --no-color --exit-code',
   'apply',
-  'apply --yes --no-wait',
+  'apply --yes --wait 0s',
   'apply -y --wait 5s --dry-run',
   'serve',
   'serve --port 0',
