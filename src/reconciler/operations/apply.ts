@@ -39,7 +39,7 @@ import type { ReconcileResult } from '../reconcile/contract.ts';
 import { reconcile } from '../reconcile/reconcile.ts';
 import { unlessAbandoned } from '../reconcile/interruption.ts';
 import type { Writing } from '../service/port.ts';
-import { withTarget } from './open-target.ts';
+import { withTarget, type OpenTarget } from './open-target.ts';
 
 /**
  * Reconciles each environment once, one after another in the order given. It starts no more when more than `maxFailures` did not end well.
@@ -120,21 +120,26 @@ export async function applyTarget(
   const lifted: Planning['allowed'] =
     approved === null ? planning.allowed : [...planning.allowed, 'remove-others'];
   const address = server instanceof SetpointError ? target.name : addressText(server.url);
-  const apply = (): Promise<EnvironmentOutcome> =>
-    withTarget(prepared, request, async (open) => {
-      const input = await planInput(prepared, open, request, { ...planning, allowed: lifted });
-      const saved = approved?.part.proofs;
-      const reconciled = await reconcile({
-        ...input,
-        prove: input.prove ?? (saved === undefined ? undefined : async () => saved),
-        approved,
-        ifEmpty: request.ifEmpty,
-        writer: (of) => of({ ...open, send: sending(request, target.name) }),
-        announce: async (planned) =>
-          request.onPlan?.(redact(environmentPlan(planned, about, warnings))),
-        approve: () => open.aside(async () => (await request.confirm?.(target.name)) ?? true),
-        abandon: request.abandon,
-      });
+  const reconcileTarget = async (open: OpenTarget): Promise<ReconcileResult> => {
+    const input = await planInput(prepared, open, request, { ...planning, allowed: lifted });
+    const saved = approved?.part.proofs;
+    return reconcile({
+      ...input,
+      prove: input.prove ?? (saved === undefined ? undefined : async () => saved),
+      approved,
+      ifEmpty: request.ifEmpty,
+      writer: (of) => of({ ...open, send: sending(request, target.name) }),
+      announce: async (planned) =>
+        request.onPlan?.(redact(environmentPlan(planned, about, warnings))),
+      approve: () => open.aside(async () => (await request.confirm?.(target.name)) ?? true),
+      abandon: request.abandon,
+    });
+  };
+  try {
+    return await withTarget(prepared, request, async (open) => {
+      const { secrets } = open.connection;
+      const { writes } = request.networks;
+      const reconciled = await writes.write({ address, secrets }, () => reconcileTarget(open));
       const made =
         approved === null || reconciled.dialect === null || reconciled.status === 'not-empty'
           ? []
@@ -142,8 +147,6 @@ export async function applyTarget(
       const requests = { ...open.connection.requests };
       return createOutcome(prepared, reconciled, made, { allowed: planning.allowed, requests });
     });
-  try {
-    return await request.networks.writes.write(address, apply);
   } catch (thrown) {
     return createFailedOutcome(prepared, asSetpointError(thrown));
   }

@@ -4,6 +4,7 @@ import { isJsonReply, type Reply } from './exchange.ts';
 import type { Connection } from './connect.ts';
 import type { KnownOrganization } from './network.ts';
 import { type Ask, readJsonReply } from './request.ts';
+import { isSameRecord } from './server-writes.ts';
 import { createStatusError } from './status-error.ts';
 
 /** The path at which a service describes organisations. Source: behaviour 7. */
@@ -26,8 +27,8 @@ export async function findOrganization(
   connection: Connection,
   ask: Ask,
 ): Promise<Organization | null> {
-  const { organizations, clock, base } = connection;
-  const found = organizations.find((one) => isSameConnection(one, connection));
+  const { organizations, clock, base, secrets } = connection;
+  const found = organizations.find((one) => isSameRecord(one, { address: base.href, secrets }));
   const age = found === undefined ? Infinity : clock.monotonic() - found.at;
   if (found !== undefined) {
     const organization = await found.asked;
@@ -37,7 +38,7 @@ export async function findOrganization(
   }
   const entry: KnownOrganization = {
     address: base.href,
-    secrets: connection.secrets,
+    secrets,
     at: clock.monotonic(),
     asked: requestOrganization(connection, ask),
   };
@@ -48,14 +49,6 @@ export async function findOrganization(
     organizations.splice(organizations.indexOf(entry), 1);
     throw thrown;
   }
-}
-
-function isSameConnection(one: KnownOrganization, { base, secrets }: Connection): boolean {
-  return (
-    one.address === base.href &&
-    one.secrets.length === secrets.length &&
-    secrets.every((secret, index) => one.secrets[index]?.sameAs(secret) === true)
-  );
 }
 
 /** Asks a service whose settings are those of an app server. One that has no organisations answers two requests. */
