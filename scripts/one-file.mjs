@@ -103,8 +103,10 @@ mkdirSync(forms);
 const recorder = join(work, `recorder${suffix}`);
 makeExecutable(
   recorder,
-  `process.on('exit', () => {
-  for (const flag of ${JSON.stringify(USUAL_FLAGS)}) require('node:v8').setFlagsFromString(flag);
+  // V8 drops the code of functions that have not run for a while, by the default of this flag.
+  `require('node:v8').setFlagsFromString('--no-flush-bytecode');
+process.on('exit', () => {
+  for (const flag of ${JSON.stringify([...USUAL_FLAGS, '--flush-bytecode'])}) require('node:v8').setFlagsFromString(flag);
   const { existsSync, writeFileSync } = require('node:fs');
   for (const [name, script] of scripts) {
     const path = ${JSON.stringify(forms)} + '/' + name + '.compiled';
