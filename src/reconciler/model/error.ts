@@ -245,6 +245,7 @@ const WARNINGS = {
   'active-profile': 'planning',
   'already-made': 'planning',
   'answered-with-error': 'writing',
+  'cached-answer': 'writing',
   guard: 'planning',
   'key-not-used': 'planning',
   'later-release': 'planning',

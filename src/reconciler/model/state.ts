@@ -148,6 +148,8 @@ export interface ObservedState {
   readonly release: string | null;
   /** The evidence of a release later than setpoint knows, and how it is treated; absent without any. */
   readonly newer?: string;
+  /** The age of an answer that a cache in front of the service gave, in seconds; 0 if it is not known. Absent if none did. */
+  readonly cachedFor?: number;
   /** True if anything is stored. An empty store has no values. */
   readonly stored: boolean;
   /** Every field that the service shows, also those that this version does not know. */

@@ -119,7 +119,9 @@ async function openTarget(
   const startup = createStartup(target.name, options);
   const { tracer, tries } = options;
   const read: Reading['read'] = (what, work, time) =>
-    tracer.read(what, target.name, () => (time === 'aside' ? aside(work) : work()));
+    showWaits({ connection, target: target.name, startup }, options, () =>
+      tracer.read(what, target.name, () => (time === 'aside' ? aside(work) : work())),
+    );
   const traced = (observer: Observer): Observer => ({
     observe: (signal) => read('settings', () => observer.observe(signal)),
   });
@@ -159,6 +161,36 @@ async function openTarget(
       await embedded?.close();
     },
   };
+}
+
+/** The time of a read, in milliseconds, after which it is reported that the service refuses it for now. */
+const LONG_WAIT = 5_000;
+
+/** Does work that reads from a service. Reports every five seconds that the service refuses the reads for now, such as for too many. */
+async function showWaits<T>(
+  {
+    connection: { refusal },
+    target,
+    startup,
+  }: { connection: Pick<Connection, 'refusal'>; target: string; startup: Startup | null },
+  { onStarting }: Pick<Options, 'onStarting'>,
+  work: () => Promise<T>,
+): Promise<T> {
+  if (onStarting === undefined || startup !== null) return work();
+  let isShown = false;
+  const timer = setInterval(() => {
+    if (refusal.status === null) return;
+    isShown = true;
+    const why = refusal.status === 429 ? 'it limits requests' : 'it answers with an error';
+    onStarting(target, `${why} (status ${refusal.status})`);
+  }, LONG_WAIT);
+  timer.unref();
+  try {
+    return await work();
+  } finally {
+    clearInterval(timer);
+    if (isShown) onStarting(target, null);
+  }
 }
 
 function createStartup(target: string, { waitReady, onStarting }: Options): Startup | null {

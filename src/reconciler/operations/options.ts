@@ -79,7 +79,10 @@ export interface Options {
    * answers 502. Default: it is an error.
    */
   readonly waitReady?: number | undefined;
-  /** Receives what a service shows that is waited for, by the environment's name, and null once it answers. */
+  /**
+   * Receives the problem of a service that is waited for, by the environment's name, and null once it answers: with `waitReady`, and after five
+   * seconds of refusals, such as for too many requests.
+   */
   readonly onStarting?: ((target: string, problem: string | null) => void) | undefined;
   /** Receives how many environments of a plan or an apply have ended, at the beginning and at the end of each. */
   readonly onEnvironment?: ((ended: EnvironmentsEnded) => void) | undefined;

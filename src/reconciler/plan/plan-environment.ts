@@ -69,6 +69,7 @@ export function planEnvironment<O extends ObservedState | null>(
   const warnings = [
     ...warnOfOnly(desired),
     ...ofLaterRelease(observed),
+    ...warnOfCache(observed),
     ...inactiveWarnings(desired, observed),
     ...selectUnknownNames(desired, plan),
     ...listPlanWarnings(plan).filter((warning) => !isRefused(warning)),
@@ -92,6 +93,18 @@ function classifyPlan(
 function warnOfOnly(desired: Pick<DesiredState, 'onlyParts'>): Warning[] {
   const message = formatOnly(desired);
   return message === null ? [] : [{ code: 'only', message, path: [] }];
+}
+
+function warnOfCache({ cachedFor }: ObservedState): Warning[] {
+  if (cachedFor === undefined) return [];
+  const age = cachedFor === 0 ? '' : `, ${cachedFor} s old`;
+  return [
+    {
+      code: 'cached-answer',
+      message: `A cache in front of the service answered${age}: this may be an earlier state. Have it pass the service's API uncached.`,
+      path: [],
+    },
+  ];
 }
 
 function ofLaterRelease({ newer }: ObservedState): Warning[] {

@@ -4,6 +4,7 @@ import { SetpointError } from '../model/error.ts';
 import type { Clock } from '../model/ports.ts';
 import type { Secret } from '../model/secret.ts';
 import type { ServerSettings } from '../model/state.ts';
+import { cachedFor } from './answerer.ts';
 import { exchange, type Method, type WireAnswer } from './exchange.ts';
 import type { IdentityUse } from './fault-error.ts';
 import {
@@ -71,6 +72,10 @@ export interface Connection {
   /** For the rest of this folder. */
   readonly base: Readonly<URL>;
   readonly clock: Clock;
+  /** The greatest age of the answers that caches gave since it was set to null, in seconds; null if none did. */
+  readonly caches: { age: number | null };
+  /** The status with which the last read was refused for now, such as 429; null if it was answered. */
+  readonly refusal: { status: number | null };
   readonly timeout: number;
   readonly sendsKey: boolean;
   /** The dialect of the service, if the file declares it. */
@@ -112,6 +117,8 @@ export function connect(server: ServerSettings, options: ConnectOptions): Connec
   const shownPrefix = server.origin === base.origin ? prefix : '';
   const timeout = Math.min(options.timeout, LONGEST_TIMER);
   const requests = { get: 0, post: 0 };
+  const caches: Connection['caches'] = { age: null };
+  const refusal: Connection['refusal'] = { status: null };
   const { networks = new Networks() } = options;
   const given = options.dispatcher;
   const network =
@@ -146,6 +153,8 @@ export function connect(server: ServerSettings, options: ConnectOptions): Connec
     organizations: networks.organizations,
     base,
     clock: options.clock,
+    caches,
+    refusal,
     timeout,
     proxied: proxy !== null,
     sendsKey: sendsKey(server),
@@ -179,6 +188,10 @@ export function connect(server: ServerSettings, options: ConnectOptions): Connec
         },
       });
       answered(answer);
+      if (method === 'GET' && answer.kind === 'reply')
+        refusal.status = answer.status === 429 || answer.status >= 500 ? answer.status : null;
+      const age = method === 'GET' && answer.kind === 'reply' ? cachedFor(answer) : null;
+      if (age !== null) caches.age = Math.max(age, caches.age ?? 0);
       networks.onExchange?.(method, answer.kind === 'reply' ? answer.status : null);
       if (answer.kind === 'fault')
         return { ...answer, fault: { ...answer.fault, identity: describeIdentity() } };

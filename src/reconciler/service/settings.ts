@@ -50,7 +50,10 @@ export function settingsObserver(
     signal: AbortSignal | undefined,
     within: TimeLimits,
   ): Promise<ObservedState> => {
-    const state = await readSettingsOnce(connection, within, signal, spoken);
+    connection.caches.age = null;
+    const read = await readSettingsOnce(connection, within, signal, spoken);
+    const { age } = connection.caches;
+    const state = age === null ? read : { ...read, cachedFor: age };
     // The dialect of a service does not change during a run: it is detected once.
     spoken = state.dialect.name;
     const { pointed } = DIALECTS[spoken];

@@ -1,5 +1,6 @@
 import type { ErrorCode } from '../model/error.ts';
 import type { Connection } from './connect.ts';
+import { findAnswerer, formatAnswerer, isLogin } from './answerer.ts';
 import { readHeader, isJsonReply, type Reply } from './exchange.ts';
 import {
   NO_ROUTE_YET,
@@ -24,15 +25,26 @@ export function createStatusError(
   if (status >= 300 && status < 400) {
     const location = readHeader(headers, 'location');
     const target = redirectTarget(location, connection.base);
+    if (
+      location !== undefined &&
+      URL.canParse(location, connection.base.href) &&
+      isLogin(new URL(location, connection.base))
+    )
+      return error(
+        'redirected',
+        `a proxy in front of the service asks for a login of browsers${target}`,
+        {
+          hint: LOGIN_HINT,
+        },
+      );
     return error('redirected', `the service answered with a redirect${target}`);
   }
-  const page = isOfProxy(reply);
-  if (page !== null && REFUSALS.has(status))
-    return error(
-      REFUSALS.get(status) ?? 'bad-response',
-      `a proxy in front of the service refused the request with ${page}`,
-      { hint: hintOfProxy(status, place) },
-    );
+  const proxy = findAnswerer(reply);
+  const refusal = REFUSALS.get(status);
+  if (proxy !== null && refusal !== undefined)
+    return error(refusal, `${formatAnswerer(proxy)} refused the request with ${proxy.form}`, {
+      hint: hintOfProxy(status, place),
+    });
   switch (status) {
     case 401:
     case 403:
@@ -67,21 +79,32 @@ export function createStatusError(
       });
     case 429:
       return waiting(connection, reply, (wait, options) =>
-        error('rate-limited', `the service limits requests${wait}`, {
-          ...options,
-          hint: RATE_HINT,
-        }),
+        error(
+          'rate-limited',
+          `${proxy === null ? 'the service' : formatAnswerer(proxy)} limits requests${wait}`,
+          {
+            ...options,
+            hint: RATE_HINT,
+          },
+        ),
       );
     default:
   }
   if (status >= 500) {
+    const words =
+      proxy !== null && UNREACHED.has(status)
+        ? `${formatAnswerer(proxy)} does not reach it`
+        : 'the service answered with an error';
     return waiting(connection, reply, (wait, options) =>
-      error('server-error', `the service answered with an error${wait}`, options),
+      error('server-error', `${words}${wait}`, options),
     );
   }
   if (status >= 400) return error('bad-response', 'the service refused the request');
   return error('bad-response', 'the service answered with a success and no content');
 }
+
+/** The statuses of a proxy that gets no answer from the service; those from 520 on are of Cloudflare. */
+const UNREACHED: ReadonlySet<number> = new Set([502, 503, 504, 520, 521, 522, 523, 524, 525, 526]);
 
 /** What a proxy refuses, with the code of the same refusal by the service. */
 const REFUSALS: ReadonlyMap<number, ErrorCode> = new Map([
@@ -89,24 +112,26 @@ const REFUSALS: ReadonlyMap<number, ErrorCode> = new Map([
   [403, 'unauthorized'],
   [405, 'not-this-service'],
   [407, 'unauthorized'],
+  [411, 'bad-response'],
   [413, 'settings-refused'],
+  [414, 'bad-response'],
+  [431, 'bad-response'],
+  [400, 'bad-response'],
+  [451, 'unauthorized'],
+  [494, 'bad-response'],
+  [495, 'tls'],
+  [496, 'tls'],
+  [497, 'bad-response'],
 ]);
 
-/** What a proxy answers where the service would answer JSON; null if the service may have answered. */
-function isOfProxy(reply: Reply): string | null {
-  const type = (readHeader(reply.headers, 'content-type') ?? '')
-    .split(';')[0]
-    ?.trim()
-    .toLowerCase();
-  if (type === 'text/html' || type === 'application/xhtml+xml') return 'an HTML page';
-  const asks = /^\s*(basic|digest|negotiate|ntlm)\b/i.exec(
-    readHeader(reply.headers, 'www-authenticate') ?? '',
-  )?.[1];
-  return asks === undefined || isJsonReply(reply) ? null : `a login of its own (${asks})`;
-}
+const LOGIN_HINT =
+  'Give what lets a program through as server.headers, such as the service token of Cloudflare Access, or the address behind the proxy as server.url.';
 
 function hintOfProxy(status: number, place: string): string {
   const method = place.split(' ')[0] ?? '';
+  if (status === 400 || status === 495 || status === 496)
+    return 'If the proxy asks for a client certificate, set server.client_cert and server.client_key; otherwise check the scheme and port of server.url.';
+  if (status === 497) return 'Set https: in server.url.';
   if (status === 413)
     return 'Raise the limit of the proxy for the body of a request, such as client_max_body_size of nginx.';
   if (status === 405)

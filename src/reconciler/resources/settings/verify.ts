@@ -90,7 +90,7 @@ function compare(
   return {
     observed,
     remaining: [
-      ...plan.changes.map((change) => remainder(change, made, before)),
+      ...plan.changes.map((change) => remainder(change, made, before, observed)),
       ...touched,
       ...fallen,
       ...listDeactivatedProfiles(made.write, before, observed),
@@ -99,15 +99,25 @@ function compare(
   };
 }
 
-function remainder(change: Change, made: SettingsPlan, before: ObservedState): Remainder {
+function remainder(
+  change: Change,
+  made: SettingsPlan,
+  before: ObservedState,
+  { cachedFor }: ObservedState,
+): Remainder {
   return {
     resource: 'settings',
     path: change.path,
     expected: maskSecrets(change.after),
     actual: maskSecrets(change.before),
-    ...whyLeft(change, made, before),
+    ...(cachedFor === undefined ? whyLeft(change, made, before) : OF_A_CACHE),
   };
 }
+
+const OF_A_CACHE = {
+  reason: 'a cache in front of the service may have answered with the state before the write',
+  hint: "Have the cache pass the service's API, then run setpoint plan to see what the service has.",
+};
 
 export const CAME_BACK = 'came back after its removal: the server adds it automatically';
 
