@@ -236,9 +236,7 @@ export function resolveServer(
     const value = header(['headers', name]);
     if (value !== null) headers.set(name, value);
   }
-  const caFile = resolved(['ca_file']);
-  const clientCert = resolved(['client_cert']);
-  const clientKey = resolved(['client_key']);
+  const tls = resolveTlsFiles(resolved);
   const trimmed = url?.text.trim() ?? '';
   if (url !== null && url.ref !== null && !isServiceAddress(trimmed)) {
     problems.push({
@@ -258,11 +256,23 @@ export function resolveServer(
       auth: auth === 'session-key' || auth === 'bearer' ? auth : 'both',
       dialect: isDialect(dialect) ? dialect : 'auto',
       headers,
-      caFile: caFile?.text ?? null,
-      clientCert: clientCert?.text ?? null,
-      clientKey: clientKey === null ? null : new Secret(clientKey.text, clientKey.ref),
+      ...tls,
       compareSecrets: isTrue(member(target.server, 'compare_secrets')),
     },
+  };
+}
+
+/** Resolves the members of a server that name PEM files. */
+function resolveTlsFiles(
+  resolved: (
+    path: readonly string[],
+  ) => { readonly text: string; readonly ref: string | null } | null,
+): Pick<ServerSettings, 'caFile' | 'clientCert' | 'clientKey'> {
+  const clientKey = resolved(['client_key']);
+  return {
+    caFile: resolved(['ca_file'])?.text ?? null,
+    clientCert: resolved(['client_cert'])?.text ?? null,
+    clientKey: clientKey === null ? null : new Secret(clientKey.text, clientKey.ref),
   };
 }
 

@@ -66,9 +66,7 @@ export async function applyCommand(flags: Flags<'apply'>, io: Io, saved?: string
       allow: flags.allow,
       maxFailures: flags.maxFailures,
       ifEmpty: flags.ifEmpty,
-      rotate: flags.rotate,
-      without: flags.without,
-      only: flags.only,
+      ...selectParts(flags),
       check: flags.check,
       onChecks: checksView(io, flags.quiet === true),
       abandon: io.abandon,
@@ -118,4 +116,9 @@ function neverWrites(): SetpointError {
 async function loadPlanToApply(path: string, flags: Flags<'apply'>): Promise<PlanDocument> {
   const { loadApprovedPlan: approvedPlan } = await import('../saved-plan.ts');
   return approvedPlan(path, flags);
+}
+
+/** The flags that choose what of the file is written, and how. */
+function selectParts({ rotate, without, only }: Flags<'apply'>) {
+  return { rotate, without, only };
 }
