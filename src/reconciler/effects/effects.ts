@@ -27,6 +27,8 @@ export interface Doing {
 export interface Effects {
   readonly effects: readonly Effect[];
   readonly types: Omit<Types, 'has'>;
+  /** The types of the parts of the settings. */
+  readonly settings: Readonly<Record<string, SchemaNode>>;
   /** Why a server refuses a request, by its status; null if it takes it. */
   readonly refuses: (stored: Stored, request: Request) => 404 | 409 | 422 | null;
 }
@@ -52,6 +54,11 @@ export function after(
     if (name !== null) made = does(made, { name, body, before: stored, shape });
   }
   return made;
+}
+
+/** A stored value with the members that its type has. */
+export function shapeStored({ types }: Effects, node: SchemaNode, value: Value): Value {
+  return shapeValue({ ...types, has: () => true }, node, value, value);
 }
 
 /** Whether a server takes a request. */

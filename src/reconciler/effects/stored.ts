@@ -1,4 +1,13 @@
-import { isRecord, createRecord, type Value, type ValueRecord } from '../model/value.ts';
+import type { Path } from '../model/path.ts';
+import { UnseenSecret } from '../model/secret.ts';
+import {
+  isEmpty,
+  isRecord,
+  createRecord,
+  sameValue,
+  type Value,
+  type ValueRecord,
+} from '../model/value.ts';
 
 /**
  * What a server has stored, as records by name: `settings` and each of its collections. A secret is its value (Secret), a token of the
@@ -70,4 +79,42 @@ export function mergeStored(
     else merged.set(name, value);
   }
   return createRecord(merged);
+}
+
+/** A value that becomes another: its place, and both values; null for none. */
+export type Difference = readonly [place: Path, before: Value, after: Value];
+
+/** The members of two records that are not the same, inside records too. A token of a place is the same as itself alone. */
+export function listDifferences(before: ValueRecord, after: ValueRecord): readonly Difference[] {
+  const names = new Set([...Object.keys(before), ...Object.keys(after)]);
+  return [...names].flatMap((name): readonly Difference[] => {
+    const [was, is] = [before[name] ?? null, after[name] ?? null];
+    if (isSame(was, is) || (isEmpty(was) && isEmpty(is))) return [];
+    if (!isRecord(was) || !isRecord(is)) return [[[name], was, is]];
+    return listDifferences(was, is).map(([place, from, to]) => [[name, ...place], from, to]);
+  });
+}
+
+/** A record with what is otherwise of another one after a request. */
+export function applyDifferences(
+  record: ValueRecord,
+  before: ValueRecord,
+  after: ValueRecord,
+): ValueRecord {
+  const names = new Set([...Object.keys(record), ...Object.keys(after)]);
+  const made = [...names].flatMap((name): [string, Value][] => {
+    const [own, was, is] = [record[name], before[name], after[name]];
+    if (own === undefined && was !== undefined) return [];
+    if (own !== undefined && isSame(was ?? null, is ?? null)) return [[name, own]];
+    if (is === undefined) return [];
+    const isInside = isRecord(own) && isRecord(was) && isRecord(is);
+    return [[name, isInside ? applyDifferences(own, was, is) : is]];
+  });
+  return createRecord(made);
+}
+
+function isSame(one: Value, other: Value): boolean {
+  if (one === other) return true;
+  if (one instanceof UnseenSecret || other instanceof UnseenSecret) return false;
+  return sameValue(one, other);
 }

@@ -108,7 +108,7 @@ function isServed(name: string): boolean {
   return memberFacts('McpAuth', name).served === true;
 }
 
-const USUAL_AUTH = createRecord([['strategy', 'api_key']]);
+export const USUAL_AUTH = createRecord([['strategy', 'api_key']]);
 
 /** The servers that a file declares by their names, as entries of the lists: null stays, for it removes a member. */
 export function convertDeclaredServers(servers: ValueRecord): ValueRecord {

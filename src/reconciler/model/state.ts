@@ -176,6 +176,8 @@ export interface ObservedState {
   readonly profiles?: LlmProfiles;
   /** The organisation that a write reaches; absent if the service has none, or was not asked. */
   readonly organization?: Organization;
+  /** Predicts what a write makes of this state; null if it must not be sent. Absent if nothing is stored, or no effects are known. */
+  readonly predict?: (write: SettingsWrite, state: ObservedState) => Prediction | null;
   /** Explains why a write of these settings must not be sent; null if it may be. Absent if any may. */
   readonly unwritable?: (write: SettingsWrite) => string | null;
   /** True if this was read from a snapshot: the service knows what is masked there, and a write would not lose it. */
@@ -185,8 +187,8 @@ export interface ObservedState {
 /** The target of a pointer of the settings. `broken`: it exists, and the service cannot activate it. */
 export interface PointerTarget {
   readonly is: 'there' | 'missing' | 'broken';
-  /** The llm that replaces that of the settings; null if none does, or nothing shows it. */
-  readonly brings: ProfileValues | null;
+  /** The llm that it stands for, as it is stored; null if it has none, or nothing shows it. */
+  readonly llm: ValueRecord | null;
 }
 
 /** The llm of each profile by its name, as the service shows it, and the name of the active one; null if none is. */
@@ -195,8 +197,13 @@ export interface LlmProfiles {
   readonly llms: ValueRecord;
 }
 
-/** The values and secrets of the llm of a profile, by the names that plans have for them. */
-export type ProfileValues = Pick<ObservedState, 'values' | 'secrets'>;
+/** What is known of the settings of a service after a request, before it is sent. */
+export interface Prediction {
+  /** The settings that the service will show. */
+  readonly expected: ObservedState;
+  /** Each stored value that becomes another: its place in the nesting of the server, and both values. */
+  readonly differences: readonly (readonly [place: Path, before: Value, after: Value])[];
+}
 
 /** A warning that the answer itself gives. `about`: only a plan that changes one of these fields has it; null: every plan with a change. */
 export interface Caution {

@@ -14,6 +14,7 @@ import type { DesiredState } from '../model/state.ts';
 import { sameValue, type Json } from '../model/value.ts';
 import { namesListed } from '../model/wording.ts';
 import { digestDeclaredChanges } from './declared.ts';
+import { SETTINGS } from './settings-part.ts';
 import { maskChange } from './plan-environment.ts';
 
 /** The part of a saved plan that is about one environment, what its digests are made with, and what is masked in it. */
@@ -29,7 +30,7 @@ const MOST_CHANGES = 20;
 /**
  * A saved plan is an approval, not an instruction: nothing in it is ever sent. It covers a new plan if it has every change of
  * it: the same action, the same values before and after, and the same digest of what the file declares, which covers masked
- * literals, and a secret by its path and reference. What follows from the changes of a plan is covered with them. A forged one can only
+ * literals, and a secret by its path and reference. What follows from changes of other resources is covered with them. A forged one can only
  * cause a refusal, or approve what the committed file declares anyway.
  */
 export function notCovered(
@@ -39,7 +40,7 @@ export function notCovered(
 ): SetpointError | null {
   const isApproved = among(listSealedChanges(approved.part));
   const missing = listApprovableChanges(plan, desired, approved)
-    .filter((one) => one.change.consequence !== true && !isApproved(one))
+    .filter((one) => !isCovered(one) && !isApproved(one))
     .map(({ change }) => change);
   if (missing.length === 0) return null;
   const changes = missing.length === 1 ? 'a change' : `${missing.length} changes`;
@@ -54,12 +55,17 @@ export function notCovered(
 export function alreadyMade(plan: Plan, desired: DesiredState, approved: ApprovedPlan): Warning[] {
   const isPlanned = among(listApprovableChanges(plan, desired, approved));
   return listSealedChanges(approved.part)
-    .filter((one) => one.change.consequence !== true && !isPlanned(one))
+    .filter((one) => !isCovered(one) && !isPlanned(one))
     .map(({ change }) => ({
       code: 'already-made',
       message: `${formatApprovedName(change)}: ${explainExtraChange(change)}.`,
       path: change.path,
     }));
+}
+
+/** Reports whether a change is covered by the one it follows from: not one of the settings, whose values the saved plan has. */
+function isCovered({ change }: DigestedChange): boolean {
+  return change.consequence === true && change.resource !== SETTINGS.name;
 }
 
 function explainExtraChange({ action, path }: Change<Json>): string {

@@ -27,7 +27,7 @@ import { resolveNamedBlocks } from './field-here.ts';
 import { pointerMisfits } from './profiles.ts';
 import { lackingKind, schemaMisfits } from './fit-schema.ts';
 import { fieldsOfOrganization, organizationName } from '../model/organization.ts';
-import { dialectAfter } from './changed-along.ts';
+import { resetReplacedAgent, withoutUnseen } from './consequences.ts';
 import { findSchemaFaults, describeSchema } from '../model/json-schema.ts';
 import {
   listRecordEntries,
@@ -67,7 +67,7 @@ export function listFitProblems(
   observed: ObservedState,
 ): readonly string[] {
   const desired = resolveNamedBlocks(declared, observed);
-  return collectFitProblems(desired, dialectAfter(desired, observed), observed);
+  return collectFitProblems(desired, resetReplacedAgent(desired, observed).dialect, observed);
 }
 
 function collectFitProblems(
@@ -110,17 +110,10 @@ export function requireWritable(write: SettingsWrite | null): void {
   throw new SetpointError('unfit-for-service', message);
 }
 
-function withoutUnseen(value: Value): Value {
-  if (value instanceof UnseenSecret) return new Secret('not known here');
-  if (isList(value)) return value.map(withoutUnseen);
-  if (!isRecord(value)) return value;
-  return createRecord(Object.entries(value).map(([key, one]) => [key, withoutUnseen(one)]));
-}
-
 /** Throws the misfit, if there is one. */
 export function requireFit(declared: DesiredState, observed: ObservedState): void {
   const desired = resolveNamedBlocks(declared, observed);
-  const unfit = findUnsupported(desired, dialectAfter(desired, observed), observed);
+  const unfit = findUnsupported(desired, resetReplacedAgent(desired, observed).dialect, observed);
   if (unfit !== null) throw unfit;
 }
 

@@ -25,7 +25,7 @@ import {
   findSharedKeys,
 } from './plan-secrets.ts';
 import { findMovedEndpoints, listChangedFacts, listChangedItemFacts } from './moved.ts';
-import { resetAgent } from './changed-along.ts';
+import { resetAgent } from './consequences.ts';
 import { besideSettings, selectJudgedSettings, extractSettingsPlan } from './settings-part.ts';
 import { listUnproven } from './unproven.ts';
 

@@ -26,7 +26,7 @@ import {
 import type { PrefixDefaults } from '../model/dialect.ts';
 import { fieldAtNative, fieldNamed } from '../model/field.ts';
 import { type Facts, findPathFacts, normalPath, placesWithin } from '../model/path-facts.ts';
-import { BROUGHT } from './profiles.ts';
+import { isActivation } from './consequences.ts';
 
 const URL_LISTS = ['sse_servers', 'shttp_servers'] as const;
 
@@ -146,7 +146,9 @@ export function findMovedAddress(
 
 /** Reports whether an address comes with a profile that removes the stored key and has none. */
 function isKeyless(path: Path, { changes }: SettingsPlan): boolean {
-  const brought = changes.filter(({ reason }) => reason === BROUGHT);
+  const brought = changes.filter(
+    ({ cause }) => cause !== undefined && isActivation({ path: cause }),
+  );
   return (
     brought.some((change) => samePath(change.path, path)) &&
     brought.some((change) => change.action === 'clear' && samePath(change.path, ['llm_api_key']))

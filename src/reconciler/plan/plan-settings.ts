@@ -18,15 +18,9 @@ import type { Warning } from '../model/error.ts';
 import type { Fingerprints } from '../model/ports.ts';
 import { type DesiredField, type DesiredState, type ObservedState } from '../model/state.ts';
 import { isLeft, toSkippedUnknowns } from '../model/uncompared.ts';
-import { onceFor, isEmpty, createRecord, sameValue, type Value } from '../model/value.ts';
-import {
-  besideProfile,
-  findProfileEffect,
-  listProfileChanges,
-  warnProfileDeactivation,
-  profileWarnings,
-} from './profiles.ts';
-import { followingChanges, resetReplacedAgent } from './changed-along.ts';
+import { onceFor, isEmpty, createRecord, type Value } from '../model/value.ts';
+import { besideProfile, profileWarnings } from './profiles.ts';
+import { listStoredNames, resetReplacedAgent } from './consequences.ts';
 import { resolveMcpHiding } from './mcp-entry.ts';
 import { withImpliedKinds, listUnmanagedServers, resolveNamedBlocks } from './field-here.ts';
 import { isNullOfOthers } from './fit-schema.ts';
@@ -76,20 +70,10 @@ export function planSettings(
     written.set(name, findManagedValue(name, managed) ?? createClearTest(name, start));
   const beside = besideProfile(written, managed, start);
   if (beside !== null) written.set(...beside);
-  const brought = listProfileChanges(
-    start,
-    findProfileEffect(createRecord(written), start),
-    changes.find(({ path }) => samePath(path, ACTIVE_PROFILE)),
-  );
   const writes = changes.length > 0 || options.along !== undefined;
   const unpreservable = writes ? listUnpreservable(observed, sent) : [];
   return {
-    changes: [
-      ...removals,
-      ...changes.filter(({ action }) => action !== 'remove'),
-      ...brought,
-      ...followingChanges(createRecord(written), observed, desired, changes),
-    ],
+    changes: [...removals, ...changes.filter(({ action }) => action !== 'remove')],
     unknown: [
       ...plans.flatMap(([, plan]) => plan.unknown ?? []),
       ...listUnreadableLists(desired, observed),
@@ -100,7 +84,6 @@ export function planSettings(
       ...unpreservable.flatMap(warnUnpreservable),
       ...cautionsFor(changes, observed),
       ...profileWarnings(written, managed, start),
-      ...(writes ? warnProfileDeactivation(createRecord(written), observed) : []),
     ],
     unmanaged: listUnmanagedValues(desired, observed),
     unpreservable,
@@ -233,7 +216,7 @@ function listUnmanagedValues(desired: DesiredState, observed: ObservedState): Pa
     declaresField(desired, name) ||
     (name === 'secrets_store' && desired.items.has(GIT_PROVIDERS_FORM.block)) ||
     isBroughtActive(desired, name);
-  const names = heldBy(observed).filter(
+  const names = listOrderedNames(observed).filter(
     (name) => !isDeclared(name) && !isLeft(desired, pathNamed(name)),
   );
   const shown = new Map(
@@ -273,18 +256,7 @@ const BROUGHT: Readonly<Record<string, readonly Path[]>> = {
 };
 
 /** Lists the values on the service that differ from its defaults, in the order of the specification. */
-const heldBy = onceFor(
-  ({ dialect, values, secrets, tokens, hidden }: ObservedState): readonly string[] => {
-    const held = new Set([
-      ...Object.keys(values).filter(
-        (name) =>
-          !isEmpty(values[name]) && !sameValue(values[name], dialect.fields.get(name)?.absent),
-      ),
-      ...[...secrets].filter(([, state]) => state === 'stored').map(([name]) => name),
-      ...(tokens.length > 0 ? ['secrets_store'] : []),
-      ...hidden,
-    ]);
-    const rank = (name: string) => ORDER.get(name) ?? ORDER.size;
-    return [...held].toSorted((a, b) => rank(a) - rank(b));
-  },
-);
+const listOrderedNames = onceFor((observed: ObservedState): readonly string[] => {
+  const rank = (name: string) => ORDER.get(name) ?? ORDER.size;
+  return listStoredNames(observed).toSorted((a, b) => rank(a) - rank(b));
+});

@@ -1,19 +1,10 @@
 import { ACTIVE_PROFILE, AGENT_KIND, isNamedWithin, MODEL_PART } from '../model/field.ts';
 import { formatPath, type Path, pathNamed, isWithin } from '../model/path.ts';
-import type { Change } from '../model/plan.ts';
-import type {
-  SettingsWrite,
-  ProfileValues,
-  DesiredField,
-  DesiredState,
-  LlmProfiles,
-  ObservedState,
-} from '../model/state.ts';
+import type { SettingsWrite, DesiredField, DesiredState, ObservedState } from '../model/state.ts';
 import type { Warning } from '../model/error.ts';
 import { Secret, UnseenSecret } from '../model/secret.ts';
 import {
   isEmpty,
-  isRecord,
   filterMembers,
   createRecord,
   sameValue,
@@ -23,6 +14,7 @@ import {
 } from '../model/value.ts';
 import { ACTIVE_FORM, LLM_PROFILES_FORM } from '../model/collection-forms.ts';
 import { itemNamed, itemsDeclared } from '../model/collection.ts';
+import { predictWrite } from './consequences.ts';
 import { normalPath } from '../model/path-facts.ts';
 import { namesListed } from '../model/wording.ts';
 
@@ -61,79 +53,10 @@ export function profileWarnings(
     return warning(
       `${name} and settings of the model are declared. The declared settings are used, and the rest of the profile is not.`,
     );
-  if (!dialect.fields.has('llm_model') || (pointed?.get(name)?.brings ?? null) !== null) return [];
+  if (!dialect.fields.has('llm_model') || (pointed?.get(name)?.llm ?? null) !== null) return [];
   return warning(
     `${name} replaces the whole llm, including its key and address. The contents of the profile are not known here.`,
   );
-}
-
-/** The reason of a change of the llm that the file does not declare, and the profile brings. */
-export const BROUGHT = 'comes with active_profile, which replaces the whole llm';
-
-/**
- * The values that a write stores instead of the llm by the profile that it makes active. Null if it activates none, only the pointer moves,
- * or the values of the profile are unknown.
- */
-export function findProfileEffect(
-  fields: SettingsWrite['fields'],
-  { dialect, pointed }: ObservedState,
-): ProfileValues | null {
-  const name = formatPath(ACTIVE_PROFILE);
-  if (isEmpty(fields[name]) || !dialect.fields.has('llm_model')) return null;
-  if (Object.keys(fields).some((other) => isNamedWithin(other, MODEL_PART))) return null;
-  return pointed?.get(name)?.brings ?? null;
-}
-
-/** The state after a write, with the effect of a profile: the llm of the profile replaces that of the settings. */
-export function withBrought(before: ObservedState, brought: ProfileValues | null): ObservedState {
-  if (brought === null) return before;
-  const isOther = ([name]: readonly [string, unknown]): boolean => !isNamedWithin(name, MODEL_PART);
-  return {
-    ...before,
-    values: createRecord([
-      ...Object.entries(before.values).filter(isOther),
-      ...Object.entries(brought.values),
-    ]),
-    secrets: new Map([...[...before.secrets].filter(isOther), ...brought.secrets]),
-  };
-}
-
-/** Every change of the llm that comes with a profile, next to the one that makes it active. */
-export function listProfileChanges(
-  before: ObservedState,
-  brought: ProfileValues | null,
-  cause: Change | undefined,
-): Change[] {
-  if (brought === null || cause === undefined) return [];
-  const after = withBrought(before, brought);
-  const change = (name: string, from: Value, to: Value): Change => ({
-    resource: 'settings',
-    path: pathNamed(name),
-    action: isEmpty(to) ? 'clear' : isEmpty(from) ? 'set' : 'change',
-    before: from,
-    after: isEmpty(to) ? null : to,
-    sensitive: collectSecrets(from).length + collectSecrets(to).length > 0,
-    ref: null,
-    reason: BROUGHT,
-    source: cause.source,
-  });
-  const names = new Set([...Object.keys(before.values), ...Object.keys(brought.values)]);
-  const ofValues = [...names]
-    .filter((name) => isNamedWithin(name, MODEL_PART))
-    .flatMap((name) => {
-      const [from, to] = [before.values[name] ?? null, after.values[name] ?? null];
-      return sameValue(from, to) ? [] : [change(name, from, to)];
-    });
-  const ofSecrets = [...after.secrets].flatMap(([name, state]): Change[] => {
-    if (!isNamedWithin(name, MODEL_PART)) return [];
-    const [was, is] = [before.secrets.get(name) === 'stored', state === 'stored'];
-    if (!was && !is) return [];
-    const action = is ? (was ? 'change' : 'set') : 'clear';
-    // Of a stored secret only its presence is known.
-    const [from, to] = [was, is].map((held) => (held ? new Secret('') : null));
-    return [{ ...change(name, from ?? null, to ?? null), action, after: to ?? null }];
-  });
-  return [...ofValues, ...ofSecrets];
 }
 
 /** Returns the declared values of the pointers that can be looked up, by their fields. */
@@ -184,27 +107,22 @@ export interface ProfileDeactivation {
 }
 
 export function findDeactivation(
-  fields: SettingsWrite['fields'],
-  { profiles }: ObservedState,
+  write: SettingsWrite | null,
+  observed: ObservedState,
 ): ProfileDeactivation | null {
-  const name = profiles?.active ?? null;
-  if (profiles === undefined || name === null) return null;
-  const again = !Object.keys(fields).some(isOfLlm);
-  return again && !isBare(profiles, name) ? null : { name, again };
-}
-
-/** Reports whether a profile has no address. With each write the service fills in the provider's address, only in the settings. */
-function isBare({ llms }: LlmProfiles, name: string): boolean {
-  const llm = llms[name] ?? null;
-  return !isRecord(llm) || isEmpty(llm['base_url'] ?? null);
+  const name = observed.profiles?.active ?? null;
+  if (write === null || name === null) return null;
+  const made = predictWrite(write, observed);
+  if (made === null || made.expected.profiles?.active === name) return null;
+  return { name, again: !Object.keys(write.fields).some(isOfLlm) };
 }
 
 /** States that a write ends the active profile, for its plan. */
 export function warnProfileDeactivation(
-  fields: SettingsWrite['fields'],
+  write: SettingsWrite | null,
   observed: ObservedState,
 ): Warning[] {
-  const ending = findDeactivation(fields, observed);
+  const ending = findDeactivation(write, observed);
   if (ending === null) return [];
   const message = ending.again
     ? `Any write of settings makes the active LLM profile ${ending.name} inactive: it has no base_url, and the service fills one in. setpoint activates it again after this write. To prevent this, give the profile a base_url.`

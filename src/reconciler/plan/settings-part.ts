@@ -14,7 +14,9 @@ import { Secret, UnseenSecret } from '../model/secret.ts';
 import { sameValue, type Value } from '../model/value.ts';
 import { requireFit } from './fit.ts';
 
+import { listConsequences, withoutUnseen } from './consequences.ts';
 import { planSettings } from './plan-settings.ts';
+import { warnProfileDeactivation } from './profiles.ts';
 import { samePath } from '../model/path.ts';
 
 /** The settings as approvals and agreements see them. */
@@ -106,7 +108,13 @@ export function planSettingsPart(terms: PlanTerms, observed: ObservedState): Par
   requireFit(terms.desired, observed);
   const plan = planSettings(terms.desired, observed, terms);
   requireLeft(terms.desired, observed, plan);
-  const part = createSettingsPart(plan);
+  const along = listConsequences(plan, terms.desired, observed);
+  const ending = warnProfileDeactivation(plan.write, observed);
+  const part = createSettingsPart({
+    ...plan,
+    changes: [...plan.changes, ...along],
+    warnings: [...plan.warnings, ...ending],
+  });
   storeReusablePart(terms, observed, part);
   return part;
 }
@@ -165,8 +173,8 @@ export function sameChanges(a: SettingsPlan, b: SettingsPlan): boolean {
         other !== undefined &&
         change.action === other.action &&
         samePath(change.path, other.path) &&
-        sameValue(change.before, other.before) &&
-        sameValue(change.after, other.after)
+        sameValue(withoutUnseen(change.before), withoutUnseen(other.before)) &&
+        sameValue(withoutUnseen(change.after), withoutUnseen(other.after))
       );
     })
   );

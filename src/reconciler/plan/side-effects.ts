@@ -13,13 +13,14 @@ import {
   type PathOfEntry,
 } from '../model/mcp.ts';
 import type { Dialect } from '../model/dialect.ts';
-import { AGENT_PART, isNamedWithin, isNativePath } from '../model/field.ts';
-import { pathNamed, samePath, type Path, firstAlike } from '../model/path.ts';
+import { fieldAtNative, isNativePath } from '../model/field.ts';
+import { formatPath, pathNamed, samePath, type Path, firstAlike } from '../model/path.ts';
 import type { Change } from '../model/plan.ts';
 import {
   type SettingsWrite,
   type DesiredState,
   type ObservedState,
+  type Prediction,
   type SecretState,
   findDeclaredServers,
 } from '../model/state.ts';
@@ -29,9 +30,9 @@ import {
   createRecord,
   sameValue,
   type Value,
+  readPath,
   type ValueRecord,
 } from '../model/value.ts';
-import { createSideEffectTest, FOLLOWS, hasAgentKindChanged } from './changed-along.ts';
 import { managesEntry, managesField, findRelocatedEntries } from './declared.ts';
 import { matchEntries } from './match-entries.ts';
 import { listEntryDefaults } from './mcp-entry.ts';
@@ -45,21 +46,29 @@ export interface SideEffect {
 }
 
 /**
- * The differences between the observations before and after a write that are not managed. A field of a record may have appeared, and an mcp
- * entry's defaults may have been filled in; every other difference is listed.
+ * The unmanaged differences between what is expected of a write and what is observed after it. A field of a record may have appeared, and an
+ * mcp entry's defaults may have been filled in; every other difference is listed. `differences` are those that the write itself makes: a
+ * server of another release may have other defaults than predicted, or lack a member.
  */
 export function findUnmanagedChanges(
   before: ObservedState,
   after: ObservedState,
   desired: DesiredState,
+  differences: Prediction['differences'] = [],
 ): SideEffect[] {
-  const reset = hasAgentKindChanged(before, after);
-  const along = createSideEffectTest(before, after, desired);
-  return listComparableNames(before, after, desired).flatMap((name): SideEffect[] => {
+  const own = new Map(
+    differences.map(([place]) => [formatPath(fieldAtNative(place)?.path ?? place), place]),
+  );
+  const { answer } = after;
+  const isOtherRelease = (name: string): boolean => {
+    const place = own.get(name);
+    const isDefault = before.values[name] === undefined;
+    return place !== undefined && (isDefault || readPath(answer, place) === undefined);
+  };
+  return listComparableNames(before, after).flatMap((name): SideEffect[] => {
     const value = before.values[name] ?? null;
-    if (reset && isNamedWithin(name, AGENT_PART)) return [];
     const now = after.values[name] ?? null;
-    if (along(name) || isFilledIn(name, after)) return [];
+    if (isFilledIn(name, after) || isOtherRelease(name)) return [];
     if (name === 'mcp_config') return findMcpChanges(value, now, desired, after.dialect);
     const field = after.dialect.fields.get(name);
     const { shownAsNull } = field ?? {};
@@ -86,18 +95,10 @@ const FILLING = ['load_user_skills', 'load_public_skills'].map(
  * The values that the service showed before a write, and, if it preserves omitted members, those that it shows only now: a native value
  * that was its default. The first write of a store fills in its defaults.
  */
-function listComparableNames(
-  before: ObservedState,
-  after: ObservedState,
-  desired: DesiredState,
-): readonly string[] {
+function listComparableNames(before: ObservedState, after: ObservedState): readonly string[] {
   const names = Object.keys(before.values);
   if (before.dialect.writes === 'record' || !before.stored) return names;
-  const native = Object.keys(after.values).filter((name) => {
-    const leader = FOLLOWS.get(name);
-    const isLed = leader !== undefined && managesField(desired, leader);
-    return isNativePath(pathNamed(name)) && !isLed;
-  });
+  const native = Object.keys(after.values).filter((name) => isNativePath(pathNamed(name)));
   return [...new Set([...names, ...native])];
 }
 
@@ -105,7 +106,6 @@ function listComparableNames(
 export function findLostSecrets(before: ObservedState, after: ObservedState): Path[] {
   const isKnown = (name: string) => before.dialect.fields.has(name) || name.includes('.');
   const lost = [...before.secrets]
-    .filter(([name]) => !hasAgentKindChanged(before, after) || !isNamedWithin(name, AGENT_PART))
     .filter(([name, state]) => state === 'stored' && isLost(after.secrets.get(name), isKnown(name)))
     .map(([name]) => pathNamed(name));
   const now = new Set(after.tokens);
@@ -118,11 +118,13 @@ function isLost(state: SecretState | undefined, isKnown: boolean): boolean {
   return state === 'not-stored' || (state === undefined && !isKnown);
 }
 
-function findMcpChanges(
+/** The mcp entries that differ and that the file does not manage. */
+export function findMcpChanges(
   before: Value,
   after: Value,
   desired: DesiredState,
   dialect: Dialect,
+  isOwn = (list: McpList, entry: ValueRecord): boolean => managesEntry(desired, list, entry),
 ): SideEffect[] {
   const managed = managesField(desired, 'mcp_config');
   if (!isRecord(before))
@@ -133,7 +135,7 @@ function findMcpChanges(
   const declared = isRecord(own?.value) ? own.value : {};
   const moved = findRelocatedEntries(declared, desired.unmanaged, dialect);
   const isManaged = (list: McpList, entry: ValueRecord): boolean =>
-    managesEntry(desired, list, entry) || moved(list, entry);
+    isOwn(list, entry) || moved(list, entry);
   const members = Object.entries(before).flatMap(([name, value]): SideEffect[] => {
     const now = config[name] ?? null;
     if (isMcpList(name) && isList(value))

@@ -1,6 +1,5 @@
 import {
   isRename,
-  listPlanChanges,
   NAMED_NULL,
   removesOther,
   type Change,
@@ -12,11 +11,10 @@ import {
   type Quick,
 } from '../model/plan.ts';
 import { isEntryPath } from '../model/mcp.ts';
-import { ACTIVE_PROFILE, findFieldPath } from '../model/field.ts';
+import { findFieldPath } from '../model/field.ts';
 import { isUnmanaged, formatPathKey, samePath, type Path, firstAlike } from '../model/path.ts';
 import { type DesiredState, type ObservedState, findDeclaredServers } from '../model/state.ts';
 import { UnseenSecret } from '../model/secret.ts';
-import { BROUGHT } from './profiles.ts';
 import { byCall, listCalledEntries } from './match-entries.ts';
 import { pathsOfField } from './field-here.ts';
 import { planSettings, type PlanOptions } from './plan-settings.ts';
@@ -65,12 +63,9 @@ export function assignChangeClasses(
   plan: Plan,
   classOf: (change: Change, resource: Resource) => ChangeClass | null,
 ): Plan {
-  const profile = listPlanChanges(plan).find(({ path }) => samePath(path, ACTIVE_PROFILE));
   const classed = (change: Change, resource: Resource): Change => {
     if (change.consequence === true) return change;
-    // The values of a profile have changed where the profile has.
-    const cause = change.reason === BROUGHT ? (profile ?? change) : change;
-    const found = change.action === 'rotate' ? 'pending' : classOf(cause, resource);
+    const found = change.action === 'rotate' ? 'pending' : classOf(change, resource);
     return found === null ? change : { ...change, class: found };
   };
   return plan.map((part) => ({

@@ -1,7 +1,3 @@
-import { AGENT_SERVER } from '../effects/agent-server/index.ts';
-import { APP_SERVER } from '../effects/app-server/index.ts';
-import { SETTINGS as V1_SETTINGS, withAddress } from '../effects/app-server/settings.ts';
-import { after } from '../effects/effects.ts';
 import { readRecord, type Request, type Stored, withMembers, withPart } from '../effects/stored.ts';
 import {
   CONNECTIONS_FORM,
@@ -9,26 +5,21 @@ import {
   META_PROFILES_FORM,
 } from '../model/collection-forms.ts';
 import type { CollectionForm } from '../model/collection.ts';
-import { formatPath, isWithin, samePath } from '../model/path.ts';
 import type { Change, PartPlan, Plan } from '../model/plan.ts';
-import { isMaskedSecret } from '../model/secret-words.ts';
-import { Secret, UnseenSecret } from '../model/secret.ts';
+import { UnseenSecret } from '../model/secret.ts';
 import type { ObservedState } from '../model/state.ts';
 import {
   isEmpty,
   isList,
   isRecord,
-  mapRecord,
-  assignPath,
   createRecord,
-  collectSecrets,
+  filterMembers,
   type Value,
   type ValueRecord,
 } from '../model/value.ts';
-import { toPlannedPath } from '../plan/moved.ts';
-import { BROUGHT } from '../plan/profiles.ts';
-import { fieldNamed, MODEL_PART } from '../model/field.ts';
-import { differing } from './collections/along.ts';
+import { listStoredChanges } from '../plan/consequences.ts';
+import { DIALECTS } from '../service/dialects.ts';
+import { predictRequest, withTokens } from '../service/predict.ts';
 import { ABSENT, LACKING, type Get } from './collections/wire.ts';
 import { CONNECTION_ID } from './provider-connections.ts';
 
@@ -47,7 +38,7 @@ export async function readStoredTarget(
   if (found === ABSENT || found === LACKING || !isRecord(found)) return createRecord([]);
   const config = withTokens(readRecord(found, 'config'));
   const key = found['api_key_set'] === true ? new UnseenSecret() : null;
-  const own = part === 'llm_profiles' ? withMembers(readRecord(config), { api_key: key }) : config;
+  const own = part === 'llm_profiles' ? withMembers(config, { api_key: key }) : config;
   const stored = withPart(createRecord([]), [part], { [name]: own });
   if (isEmpty(readRecord(own)[CONNECTION_ID])) return stored;
   const list = await get(CONNECTIONS);
@@ -61,79 +52,25 @@ export async function readStoredTarget(
   return withMembers(stored, { provider_connections: createRecord(connections) });
 }
 
-/** A value with a token in place of each secret that the server does not show. */
-function withTokens(value: Value): Value {
-  if (isList(value)) return value.map(withTokens);
-  if (isRecord(value)) return mapRecord(value, withTokens);
-  const secret = typeof value === 'string' ? new Secret(value) : value;
-  return secret instanceof Secret && isMaskedSecret(secret) ? new UnseenSecret() : value;
-}
-
 /** What a request changes in the settings, given what the plan makes of the profiles before it. */
 export function changesInSettings(
   request: Request,
   cause: Change,
   { stored, settings, earlier }: { stored: Stored; settings: ObservedState; earlier: Plan },
 ): readonly Change[] {
-  const isAppServer = settings.dialect.name === 'app-server';
-  const shown = withMembers(applyPlannedItems(stored, earlier), {
-    settings: toStoredSettings(settings),
-  });
-  // An app-server stores the address of the provider, and shows none.
-  const before = isAppServer ? asAppServer(shown, stored, settings) : shown;
-  const made = after(isAppServer ? APP_SERVER : AGENT_SERVER, before, request);
-  const [was, is] = [before, made].map((one) => readRecord(one, 'settings'));
-  // Servers list members in different orders.
-  const all = differing(was ?? createRecord([]), is ?? createRecord([])).toSorted(
-    ([one], [other]) => (formatPath(one) < formatPath(other) ? -1 : 1),
+  const { storage } = DIALECTS[settings.dialect.name];
+  if (storage === undefined) return [];
+  const parts = applyPlannedItems(stored, earlier);
+  // A profile is active only as long as the llm is its own: then both have the same keys, of which the settings show none.
+  const active = readRecord(stored, 'llm_profiles', settings.profiles?.active ?? '');
+  const keys = filterMembers(active, (_, value) => value instanceof UnseenSecret);
+  const prediction = predictRequest(storage, settings, request, parts, keys);
+  return listStoredChanges(prediction, settings, () => cause).filter(
+    ({ path }) =>
+      path.length > 1 ||
+      path[0]?.startsWith('active_') !== true ||
+      cause.resource !== 'active profile',
   );
-  return all.flatMap(([place, from, to]): Change[] => {
-    if (samePath(place, ['agent_settings', 'active_meta_profile'])) return [];
-    const path = toPlannedPath(place);
-    const isLlm = isWithin(place, MODEL_PART);
-    const isPointer = path.length === 1 && path[0]?.startsWith('active_') === true;
-    if (isPointer && cause.resource === 'active profile') return [];
-    return [
-      {
-        ...cause,
-        path,
-        action: isEmpty(to) ? 'clear' : isEmpty(from) ? 'set' : 'change',
-        before: from,
-        after: isEmpty(to) ? null : to,
-        sensitive: collectSecrets(from).length + collectSecrets(to).length > 0,
-        ref: null,
-        reason: isLlm ? BROUGHT : ALONG,
-        consequence: true,
-        cause: cause.path,
-      },
-    ];
-  });
-}
-
-/** What an app-server has stored: defaults once anything is stored, and the address of the provider, of which it shows none. */
-function asAppServer(shown: Stored, stored: Stored, settings: ObservedState): Stored {
-  if (settings.stored) return withAddress(withActiveKey(shown, stored, settings));
-  return after(APP_SERVER, shown, { method: 'POST', path: V1_SETTINGS, body: createRecord([]) });
-}
-
-/** An app-server keeps a profile active only as long as the llm is its own: then both have the same keys, of which the settings show none. */
-function withActiveKey(shown: Stored, stored: Stored, { profiles }: ObservedState): Stored {
-  const profile = readRecord(stored, 'llm_profiles', profiles?.active ?? '');
-  const keys = Object.entries(profile).filter(([, value]) => value instanceof UnseenSecret);
-  return withPart(shown, ['settings', ...MODEL_PART], Object.fromEntries(keys));
-}
-
-const ALONG = 'comes with the active meta profile';
-
-/** The settings as they are stored, as far as they show: fields in their native places, and tokens for secrets. */
-function toStoredSettings({ answer, secrets }: ObservedState): ValueRecord {
-  const shown = readRecord(withTokens(answer));
-  const native = Object.entries(shown).reduce((made, [name, value]) => {
-    const place = fieldNamed(name)?.place ?? [name];
-    return place.length > 1 && name !== 'mcp_config' ? assignPath(made, place, value) : made;
-  }, shown);
-  const isSet = secrets.get('llm_api_key') === 'stored';
-  return assignPath(native, [...MODEL_PART, 'api_key'], isSet ? new UnseenSecret() : null);
 }
 
 /** What is stored once the plan of profiles and connections is made. */

@@ -18,6 +18,7 @@ import { resolvePointers } from './agent-server/pointed.ts';
 import { revealSettings } from './agent-server/reveal.ts';
 import { createProfileActivation } from './app-server/write.ts';
 import type { ResourceWriter } from './port.ts';
+import type { Storage } from './predict.ts';
 import { SETTINGS_PATH, SETTINGS_V0 } from './settings-v0/dialect.ts';
 import { EMPTY_STORE, observeV0Record, readV0Settings } from './settings-v0/read.ts';
 import { postWholeRecord } from './settings-v0/write.ts';
@@ -55,6 +56,8 @@ export interface DialectModule {
   ) => Promise<ObservedState | SetpointError>;
   /** The observed state in an answer that a snapshot holds; null: the store was empty. */
   saved(answer: ValueRecord | null): ObservedState;
+  /** How these services store their settings; absent if no effects are known. */
+  readonly storage?: Storage;
   /** Makes an LLM profile active; absent if these services leave it active after any write. */
   readonly activate?: ResourceWriter<(profile: string) => Promise<WriteAnswer>>;
   /**
@@ -92,6 +95,7 @@ export const DIALECTS: Readonly<Record<DialectName, DialectModule>> = {
       answer === null
         ? { ...appServerRead.EMPTY_STORE, saved: true }
         : appServerRead.observeAppServer(answer, { saved: true }),
+    storage: appServerRead.APP_STORAGE,
     activate: createProfileActivation,
     write: appServerWrite.postChangedSettings,
   },
@@ -102,6 +106,7 @@ export const DIALECTS: Readonly<Record<DialectName, DialectModule>> = {
     schemas: listSchemaPaths(agentServer.SETTINGS_PATH),
     claims: (body) => agentServer.KEY_FLAG in body,
     read: agentServerRead.readAgentServerSettings,
+    storage: agentServerRead.AGENT_STORAGE,
     reveal: revealSettings,
     pointed: resolvePointers,
     saved: (answer) => agentServerRead.observeAgentServer(answer ?? createRecord([]), true),

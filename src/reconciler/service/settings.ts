@@ -15,9 +15,10 @@ import {
   type TimeLimits,
   UNLIMITED,
 } from './request.ts';
-import { formatPath, type Path } from '../model/path.ts';
+import { MODEL_PART } from '../model/field.ts';
+import { formatPath, isWithin, type Path } from '../model/path.ts';
 import { listLockSecrets, type SchemaLock } from '../model/native-schema.ts';
-import { isEmpty, assignPath, createRecord, readPath } from '../model/value.ts';
+import { isEmpty, assignPath, createRecord, readPath, type ValueRecord } from '../model/value.ts';
 import { sealValue } from './conceal.ts';
 
 interface ObserverOptions {
@@ -202,7 +203,7 @@ export function withLock(state: ObservedState, lock: SchemaLock): ObservedState 
     ...state,
     secrets,
     values: createRecord(Object.entries(state.values).filter(([name]) => !names.has(name))),
-    ...(state.pointed === undefined ? {} : { pointed: withoutNames(state.pointed, names) }),
+    ...(state.pointed === undefined ? {} : { pointed: sealLlms(state.pointed, paths) }),
     answer: paths.reduce((answer, path) => {
       const value = readPath(answer, path);
       return value === undefined ? answer : assignPath(answer, path, sealValue(value));
@@ -210,21 +211,24 @@ export function withLock(state: ObservedState, lock: SchemaLock): ObservedState 
   };
 }
 
-/** Omits from a profile what only the lock knows to be secret. Secrets are compared only if the schema marks them. */
-function withoutNames(
+/** Hides in the llm of a profile what only the lock knows to be secret. */
+function sealLlms(
   pointed: NonNullable<ObservedState['pointed']>,
-  names: ReadonlySet<string>,
+  paths: readonly Path[],
 ): ObservedState['pointed'] & object {
-  const open = (values: ObservedState['values']) =>
-    createRecord(Object.entries(values).filter(([name]) => !names.has(name)));
+  const members = paths
+    .filter((path) => isWithin(path, MODEL_PART) && path.length > MODEL_PART.length)
+    .map((path) => path.slice(MODEL_PART.length));
+  const seal = (llm: ValueRecord): ValueRecord =>
+    members.reduce((made, member) => {
+      const value = readPath(made, member);
+      return value === undefined ? made : assignPath(made, member, sealValue(value));
+    }, llm);
   return new Map(
-    [...pointed].map(([pointer, one]) => {
-      const { brings } = one;
-      return [
-        pointer,
-        brings === null ? one : { ...one, brings: { ...brings, values: open(brings.values) } },
-      ];
-    }),
+    [...pointed].map(([pointer, one]) => [
+      pointer,
+      one.llm === null ? one : { ...one, llm: seal(one.llm) },
+    ]),
   );
 }
 

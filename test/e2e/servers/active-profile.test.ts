@@ -76,11 +76,11 @@ describe('active_profile alone, which takes the place of the whole llm', () => {
     ]);
     expect(shown).toEqual([
       ['active_profile', 'set', null, 'nokey'],
-      ['llm_model', 'change', 'anthropic/claude-sonnet-4-5', 'openai/gpt-5'],
-      ['llm_base_url', 'change', 'https://llm.example.com', 'https://other.example.net'],
-      ['agent_settings.llm.temperature', 'clear', 0.5, null],
       ['llm_api_key', 'clear', '(sensitive)', null],
       ['agent_settings.llm.aws_session_token', 'clear', '(sensitive)', null],
+      ['llm_base_url', 'change', 'https://llm.example.com', 'https://other.example.net'],
+      ['llm_model', 'change', 'anthropic/claude-sonnet-4-5', 'openai/gpt-5'],
+      ['agent_settings.llm.temperature', 'clear', 0.5, null],
     ]);
   });
 

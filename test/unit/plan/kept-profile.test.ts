@@ -9,16 +9,23 @@ import {
 import { observeAppServer } from '../../../src/reconciler/service/app-server/read.ts';
 import type { ValueRecord } from '../../../src/reconciler/model/value.ts';
 
-const BARE = { model: 'x/y', base_url: null };
-const ADDRESSED = { model: 'x/y', base_url: 'https://llm.example.com' };
+const MODEL = 'anthropic/y';
+const BARE = { model: MODEL, base_url: null };
+const ADDRESSED = { model: MODEL, base_url: 'https://llm.example.com' };
+const ELSEWHERE = { model: 'other/y', base_url: null };
+const PROFILES = { main: BARE, addressed: ADDRESSED, elsewhere: ELSEWHERE };
 
 function shown(
   active: string | null,
-  profiles: Readonly<Record<string, object>> = { main: BARE },
+  profiles: Readonly<Record<string, { model?: string; base_url?: string | null }>> = { main: BARE },
   more: object = {},
 ): ObservedState {
-  const agent_settings = { agent_kind: 'openhands', llm: { temperature: 1 } };
-  const answer = { llm_model: 'x/y', llm_api_key_set: true, agent_settings, ...more };
+  const agent_settings = { agent_kind: 'openhands', llm: {} };
+  const { model = MODEL, base_url = null } = Object.entries(profiles).find(
+    ([name]) => name === active,
+  )?.[1] ?? { model: MODEL };
+  const address = { llm_model: model, llm_base_url: base_url };
+  const answer = { ...address, llm_api_key_set: true, agent_settings, ...more };
   return observeAppServer({
     ...answer,
     llm_profiles: { active, profiles },
@@ -29,6 +36,7 @@ describe('the LLM profile that a write ends', () => {
   it.each([
     ['none without an active one', null, { language: 'fr' }, null],
     ['one without an address, by any field', 'main', { language: 'fr' }, true],
+    ['none of a provider without an address', 'elsewhere', { language: 'fr' }, null],
     ['one without an address, by its model', 'main', { llm_model: 'a' }, false],
     ['one with an address, by no other field', 'addressed', { language: 'fr' }, null],
     ['one with an address, by its key', 'addressed', { llm_api_key: 'k' }, false],
@@ -36,19 +44,21 @@ describe('the LLM profile that a write ends', () => {
     ['one by the kind of agent', 'addressed', { 'agent_settings.agent_kind': 'acp' }, false],
     ['one that the answer does not show', 'other', { language: 'fr' }, true],
   ])('is %s', (_, active, fields, again) => {
-    const observed = shown(active, { main: BARE, addressed: ADDRESSED });
-    const ending = findDeactivation(fields, observed);
+    const observed = shown(active, PROFILES);
+    const write = { fields: fields as unknown as ValueRecord, observed };
+    const ending = findDeactivation(write, observed);
     expect(ending).toEqual(again === null ? null : { name: active, again });
     const words =
       again === null ? [] : [again ? 'activates it again' : 'This write changes the llm'];
-    expect(warnProfileDeactivation(fields, observed).map(({ message }) => message)).toEqual(
+    expect(warnProfileDeactivation(write, observed).map(({ message }) => message)).toEqual(
       words.map((word) => expect.stringContaining(word)),
     );
   });
 
   it('is none on a service without profiles', () => {
     const { profiles: _, ...observed } = shown('main');
-    expect(findDeactivation({ language: 'fr' }, observed)).toBe(null);
+    const fields = { language: 'fr' } as unknown as ValueRecord;
+    expect(findDeactivation({ fields, observed }, observed)).toBe(null);
     expect(isProfileDeactivated(observed, shown('main'))).toBe(false);
   });
 

@@ -4,7 +4,6 @@ import { parsePath } from '../../../src/reconciler/model/path.ts';
 import { Secret } from '../../../src/reconciler/model/secret.ts';
 import type { ObservedState, SecretState } from '../../../src/reconciler/model/state.ts';
 import type { Value, ValueRecord } from '../../../src/reconciler/model/value.ts';
-import { BROUGHT } from '../../../src/reconciler/plan/profiles.ts';
 import { findMovedEndpoints } from '../../../src/reconciler/plan/moved.ts';
 import { change, observed, settingsPlan } from './hand-made.ts';
 
@@ -139,7 +138,7 @@ describe('an address that comes with active_profile', () => {
     const changes = [moves, at(named, { action: 'clear', ...key })];
     return findMovedEndpoints(settingsPlan(changes), state(stored)).map(({ message }) => message);
   };
-  const brought = { reason: BROUGHT };
+  const brought = { cause: ['active_profile'] };
 
   it('and no key is refused: the service would take one from elsewhere', () => {
     expect(found(brought, brought)).toEqual([

@@ -3,7 +3,7 @@ import { AGENT_EFFECTS } from './agents.ts';
 import { PROFILE_EFFECTS } from './profiles.ts';
 import { findAgentRefusal } from './refusals.ts';
 import { SETTINGS_EFFECTS } from './settings.ts';
-import { definitions, TYPE_RULES } from './types.ts';
+import { definitions, SETTINGS_TYPES, TYPE_RULES } from './types.ts';
 
 /** What requests do to an Agent Server: of releases 1.49.1 to 1.58.2 as recorded, with the types of 1.57.0. */
 export const AGENT_SERVER: Effects = {
@@ -14,5 +14,6 @@ export const AGENT_SERVER: Effects = {
     },
     rules: TYPE_RULES,
   },
+  settings: SETTINGS_TYPES,
   refuses: findAgentRefusal,
 };

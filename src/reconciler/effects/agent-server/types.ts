@@ -20,6 +20,12 @@ export const AGENT: SchemaNode = {
   anyOf: [{ $ref: '#/$defs/OpenHandsAgentSettings' }, { $ref: '#/$defs/ACPAgentSettings' }],
 };
 
+/** The types of the parts of the settings. */
+export const SETTINGS_TYPES: Readonly<Record<string, SchemaNode>> = {
+  agent_settings: AGENT,
+  conversation_settings: { $ref: '#/$defs/ConversationSettings' },
+};
+
 const AZURE_VERSION = '2024-12-01-preview';
 
 const MCP = [

@@ -1,5 +1,5 @@
 import { nativeDefinitions } from '../../model/native-schema.ts';
-import { sharedTypeRules } from '../agent-server/types.ts';
+import { SETTINGS_TYPES, sharedTypeRules } from '../agent-server/types.ts';
 import { type Effects, matchPathName } from '../effects.ts';
 import { readRecord, type Request, type Stored } from '../stored.ts';
 import { PROFILE_EFFECTS, PROFILES, SECRETS } from './profiles.ts';
@@ -14,6 +14,7 @@ export const APP_SERVER: Effects = {
     },
     rules: sharedTypeRules(2),
   },
+  settings: SETTINGS_TYPES,
   refuses: findAppRefusal,
 };
 

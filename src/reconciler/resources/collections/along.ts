@@ -1,15 +1,8 @@
+import { listDifferences } from '../../effects/stored.ts';
 import { isSecretHolder, toMemberPath, type ListedItem } from '../../model/collection.ts';
-import { isWithin, type Path } from '../../model/path.ts';
+import { isWithin } from '../../model/path.ts';
 import { UNDECLARED, type Change } from '../../model/plan.ts';
-import { UnseenSecret } from '../../model/secret.ts';
-import {
-  isEmpty,
-  isRecord,
-  sameValue,
-  collectSecrets,
-  type Value,
-  type ValueRecord,
-} from '../../model/value.ts';
+import { isEmpty, isRecord, collectSecrets, type ValueRecord } from '../../model/value.ts';
 import { createMemberChange, type Planning } from './plan-members.ts';
 
 /* What the write of an item changes on the service besides what differs from the file. */
@@ -47,7 +40,7 @@ export function listAlongChanges(
   const [cause] = changes;
   if (stored === undefined || cause === undefined || listing.leaves === undefined) return [];
   const after = listing.leaves({ item, there, changes });
-  return differing(stored, after).flatMap(([member, before, now]): Change[] => {
+  return listDifferences(stored, after).flatMap(([member, before, now]): Change[] => {
     const path = toMemberPath(form, item.name, member);
     const isPlanned = changes.some(
       (change) => isWithin(path, change.path) || isWithin(change.path, path),
@@ -62,24 +55,4 @@ export function listAlongChanges(
     const reason = action === 'clear' ? CLEARED : CHANGED;
     return [createMemberChange(planning, path, action, before, isEmpty(now) ? null : now, reason)];
   });
-}
-
-/** The members of two records that are not the same, inside maps too. A token of a place is the same as itself alone. */
-export function differing(
-  before: ValueRecord,
-  after: ValueRecord,
-): readonly (readonly [Path, Value, Value])[] {
-  const names = new Set([...Object.keys(before), ...Object.keys(after)]);
-  return [...names].flatMap((name): (readonly [Path, Value, Value])[] => {
-    const [was, is] = [before[name] ?? null, after[name] ?? null];
-    if (isSame(was, is)) return [];
-    if (!isRecord(was) || !isRecord(is)) return [[[name], was, is]];
-    return differing(was, is).map(([path, from, to]) => [[name, ...path], from, to] as const);
-  });
-}
-
-function isSame(one: Value, other: Value): boolean {
-  if (one === other || (isEmpty(one) && isEmpty(other))) return true;
-  if (one instanceof UnseenSecret || other instanceof UnseenSecret) return false;
-  return sameValue(one, other);
 }

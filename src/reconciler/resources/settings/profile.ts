@@ -29,7 +29,7 @@ export async function reactivateProfile(
   before: ObservedState,
   latest: ObservedState,
 ): Promise<Activation> {
-  const ending = findDeactivation(write.fields, before);
+  const ending = findDeactivation(write, before);
   if (
     ending?.again !== true ||
     !isProfileDeactivated(before, latest) ||
@@ -50,7 +50,7 @@ export function listDeactivatedProfiles(
 ): Remainder[] {
   const name = before.profiles?.active ?? null;
   if (name === null || !isProfileDeactivated(before, after)) return [];
-  if (findDeactivation(write?.fields ?? {}, before)?.again === false) return [];
+  if (findDeactivation(write, before)?.again === false) return [];
   return [
     {
       resource: 'settings',
@@ -71,7 +71,7 @@ export function updateProfileWarnings(
   { sent, error }: Activation,
 ): readonly Warning[] {
   const others = warnings.filter(({ path }) => !samePath(path, ACTIVE));
-  const ending = findDeactivation(write?.fields ?? {}, before);
+  const ending = findDeactivation(write, before);
   if (ending === null) return others;
   const { name } = ending;
   if (!isProfileDeactivated(before, after))

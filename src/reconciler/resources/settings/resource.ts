@@ -4,8 +4,7 @@ import type { Remainder, Result } from '../../model/outcome.ts';
 import { formatPath, isWithin, samePath, type Path } from '../../model/path.ts';
 import type { Change, SettingsPlan } from '../../model/plan.ts';
 import type { SettingsWrite, ObservedState } from '../../model/state.ts';
-import { findProfileEffect, withBrought } from '../../plan/profiles.ts';
-import { withFollowing } from '../../plan/changed-along.ts';
+import { predictWrite } from '../../plan/consequences.ts';
 import { listWrittenSecrets } from '../../plan/plan-secrets.ts';
 import { serverOwned } from '../../plan/side-effects.ts';
 import {
@@ -63,10 +62,12 @@ export async function writeSettings(
       return failedWith('not-sent', sent.error, await unlessKept(putBack()));
     if (sent.kind === 'unclear')
       return failedWith('unknown', createUnknownWriteError(sent.error, write));
-    const brought = withBrought(before, findProfileEffect(write.fields, before));
-    const expected = withFollowing(brought, write.fields, input.desired);
+    const expected = predictWrite(write, before) ?? {
+      expected: before,
+      differences: [],
+    };
     const first = await verify(input, before, expected, plan);
-    const mended = await mend(input, plan, expected, first.observed);
+    const mended = await mend(input, plan, expected.expected, first.observed);
     const second = mended.sent
       ? await verify(input, before, expected, plan, [first.observed])
       : first;

@@ -1,7 +1,7 @@
 import type { Remainder } from '../../model/outcome.ts';
 import { formatPath, isWithin, samePath, type Path } from '../../model/path.ts';
 import type { Change, SettingsPlan, Unknown } from '../../model/plan.ts';
-import type { SettingsWrite, ObservedState, DesiredState } from '../../model/state.ts';
+import type { SettingsWrite, ObservedState, DesiredState, Prediction } from '../../model/state.ts';
 import { isRecord, maskSecrets, sameValue, type Value } from '../../model/value.ts';
 import { resolveNamedBlocks } from '../../plan/field-here.ts';
 import { NOTHING_KNOWN, planSettings } from '../../plan/plan-settings.ts';
@@ -28,26 +28,27 @@ export interface Verification {
 
 /**
  * Observes until the service shows the write, or another state than the earlier ones: that before the write, and those between
- * two writes. An observation after a request to stop is the last. `expected` is what the write makes of what the file does not manage.
+ * two writes. An observation after a request to stop is the last.
  */
 export async function verify(
   input: ReconcileInput,
   before: ObservedState,
-  expected: ObservedState,
+  expected: Prediction,
   made: SettingsPlan,
   between: readonly ObservedState[] = [],
 ): Promise<Verification> {
   const observed = await observePastLag(
     input,
     [before, ...between],
-    (shown) => compare(input, expected, shown, made).remaining.length === 0,
+    (shown) => compare(input, before, expected, shown, made).remaining.length === 0,
   );
-  return compare(input, expected, observed, made);
+  return compare(input, before, expected, observed, made);
 }
 
 function compare(
   { desired: declared }: ReconcileInput,
   before: ObservedState,
+  { expected, differences }: Prediction,
   observed: ObservedState,
   made: SettingsPlan,
 ): Verification {
@@ -63,7 +64,7 @@ function compare(
         sameValue(was[name] ?? null, after[name] ?? null) ||
         made.unpreservable.some((one) => isWithin(one.path, [...path, name])),
     );
-  const touched = findUnmanagedChanges(before, observed, desired)
+  const touched = findUnmanagedChanges(expected, observed, desired, differences)
     .filter((one) => !isForetold(one))
     .map(({ path, before: was, after }): Remainder => ({
       resource: 'settings',
@@ -75,7 +76,7 @@ function compare(
         ? 'Check the service: another client writes these settings, or the service does not store what it receives.'
         : 'Check which other client writes these settings. This write did not contain the value.',
     }));
-  const fallen = findLostSecrets(before, observed)
+  const fallen = findLostSecrets(expected, observed)
     .filter(
       (path) => !managesField(desired, path[0] ?? '') && !managesField(desired, formatPath(path)),
     )

@@ -1,10 +1,10 @@
 import type { SetpointError } from '../../model/error.ts';
-import { isNamedWithin, MODEL_PART } from '../../model/field.ts';
+import { UnseenSecret } from '../../model/secret.ts';
 import type { ObservedState, PointerTarget } from '../../model/state.ts';
 import {
   isRecord,
-  filterMembers,
   createRecord,
+  readPath,
   type Value,
   type ValueRecord,
 } from '../../model/value.ts';
@@ -12,8 +12,9 @@ import { type Ask, readJsonReply } from '../request.ts';
 import { type Reply } from '../exchange.ts';
 import type { Connection } from '../connect.ts';
 import { createStatusError } from '../status-error.ts';
-import { AGENT, KEY_FLAG } from './dialect.ts';
-import { observeAgentServer, normalizeAgentRecord } from './read.ts';
+import { concealRecord } from '../conceal.ts';
+import { withTokens } from '../predict.ts';
+import { AGENT } from './dialect.ts';
 
 /** The paths of what pointers name. Agent profiles are named by an id, and listing them writes: they are not requested. */
 const COLLECTIONS: ReadonlyMap<string, string> = new Map([
@@ -38,7 +39,7 @@ export async function resolvePointers(
     const collection = COLLECTIONS.get(pointer);
     if (collection === undefined || state.answer[pointer] === name) continue;
     if (!NAME.test(name)) {
-      pointed.set(pointer, { is: 'missing', brings: null });
+      pointed.set(pointer, { is: 'missing', llm: null });
       continue;
     }
     const { place, reply } = await ask(`${collection}/${name}`);
@@ -46,12 +47,12 @@ export async function resolvePointers(
     if (read === null) return createStatusError(connection, place, reply);
     if ('error' in read) return read.error;
     if (reply.status === 404) {
-      if (!isUnknownPath(read.json)) pointed.set(pointer, { is: 'missing', brings: null });
+      if (!isUnknownPath(read.json)) pointed.set(pointer, { is: 'missing', llm: null });
     } else if (pointer === 'active_profile') {
       const found = await readProfileLlm(connection, read.json, ask);
       if ('code' in found) return found;
       pointed.set(pointer, found);
-    } else pointed.set(pointer, { is: 'there', brings: null });
+    } else pointed.set(pointer, { is: 'there', llm: null });
   }
   return pointed.size === 0 ? state : { ...state, pointed };
 }
@@ -68,15 +69,15 @@ async function readProfileLlm(
   ask: Ask,
 ): Promise<PointerTarget | SetpointError> {
   const config = isRecord(body) ? body['config'] : undefined;
-  if (!isRecord(body) || !isRecord(config)) return { is: 'there', brings: null };
+  if (!isRecord(body) || !isRecord(config)) return { is: 'there', llm: null };
   const id = config['provider_connection_id'];
-  if (typeof id !== 'string') return toSettingsLlm(config, body['api_key_set'] === true);
+  if (typeof id !== 'string') return toStoredLlm(config, body['api_key_set'] === true);
   const { place, reply } = await ask(CONNECTIONS);
   if (reply.status !== 200) return createStatusError(connection, place, reply);
   const linked = findConnectionRecord(place, reply, id);
-  if (linked === null) return { is: 'broken', brings: null };
+  if (linked === null) return { is: 'broken', llm: null };
   const whole = createRecord([...Object.entries(config), ['base_url', linked['base_url'] ?? null]]);
-  return toSettingsLlm(whole, linked['api_key_set'] === true);
+  return toStoredLlm(whole, linked['api_key_set'] === true);
 }
 
 function findConnectionRecord(place: string, reply: Reply, id: string): ValueRecord | null {
@@ -85,21 +86,17 @@ function findConnectionRecord(place: string, reply: Reply, id: string): ValueRec
   return list.filter(isRecord).find((one) => one['id'] === id) ?? null;
 }
 
-/** The llm of a profile as the settings show theirs. */
-function toSettingsLlm(llm: ValueRecord, isKeySet: boolean): PointerTarget {
-  const agent = createRecord([
-    ['agent_kind', 'openhands'],
-    ['llm', llm],
-  ]);
-  const body = createRecord([
-    [AGENT, agent],
-    [KEY_FLAG, isKeySet],
-  ]);
-  const { values, secrets } = observeAgentServer(normalizeAgentRecord(body));
-  const isOfModel = (name: string): boolean => isNamedWithin(name, MODEL_PART);
-  const own = [...secrets].filter(([name]) => isOfModel(name));
+/** The llm of a profile as the settings have it stored once it is active. */
+function toStoredLlm(llm: ValueRecord, isKeySet: boolean): PointerTarget {
+  const { [AGENT]: agent } = concealRecord(
+    createRecord([[AGENT, createRecord([['llm', llm]])]]),
+    'Settings',
+  );
+  const shown = readPath(agent, ['llm']);
+  const key = isKeySet ? new UnseenSecret() : null;
+  const made = isRecord(shown) ? withTokens(shown) : llm;
   return {
     is: 'there',
-    brings: { values: filterMembers(values, isOfModel), secrets: new Map(own) },
+    llm: createRecord([...Object.entries(made), ['api_key', key]]),
   };
 }

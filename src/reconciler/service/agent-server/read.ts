@@ -1,12 +1,19 @@
 import type { DialectField } from '../../model/dialect.ts';
-import { fieldNamed, NATIVE_PARTS } from '../../model/field.ts';
+import { fieldNamed, MODEL_PART, NATIVE_PARTS } from '../../model/field.ts';
 import type { SetpointError } from '../../model/error.ts';
 import type { Path } from '../../model/path.ts';
-import type { Caution, ObservedState, SecretState } from '../../model/state.ts';
+import type {
+  Caution,
+  ObservedState,
+  Prediction,
+  SecretState,
+  SettingsWrite,
+} from '../../model/state.ts';
 import {
   isEmpty,
   isRecord,
   createRecord,
+  readPath,
   sameValue,
   type Value,
   type ValueRecord,
@@ -18,9 +25,12 @@ import { listsOf } from '../store-body.ts';
 import { flatRecord, nativeState } from '../native.ts';
 import { type ServiceError } from '../service-error.ts';
 import { createStatusError } from '../status-error.ts';
-import { AGENT, agentServerWith, KEY_FLAG, PLACES } from './dialect.ts';
+import { AGENT, agentServerWith, KEY_FLAG, PLACES, SETTINGS_PATH } from './dialect.ts';
 import { describeNewerServer, recordProblem, findAgentServerRelease } from './form.ts';
-import { explainPatchRefusal } from './write.ts';
+import { buildPatchBody, explainPatchRefusal } from './write.ts';
+import { readStoredName } from '../../effects/agent-server/settings.ts';
+import { predictRequest, type Storage } from '../predict.ts';
+import { AGENT_SERVER as EFFECTS } from '../../effects/agent-server/index.ts';
 import { concealRecord } from '../conceal.ts';
 import { listPathedEntries } from '../../model/mcp.ts';
 
@@ -55,6 +65,31 @@ export function normalizeAgentRecord(body: ValueRecord): ValueRecord {
   );
 }
 
+/** How an Agent Server stores its settings. */
+export const AGENT_STORAGE: Storage = {
+  effects: EFFECTS,
+  places: PLACES,
+  encode: (record, stored) => {
+    const key = readPath(stored, ['settings', ...MODEL_PART, 'api_key']);
+    const answer = createRecord([...Object.entries(record), [KEY_FLAG, !isEmpty(key)]]);
+    return observeAgentServer(normalizeAgentRecord(answer));
+  },
+};
+
+function predictPatch(write: SettingsWrite, observed: ObservedState): Prediction | null {
+  const body = buildPatchBody(write);
+  if ('problem' in body) return null;
+  const request = { method: 'PATCH', path: SETTINGS_PATH, body: body.record };
+  const name = write.fields['active_profile'];
+  const llm = observed.pointed?.get('active_profile')?.llm ?? null;
+  if (typeof name !== 'string' || llm === null)
+    return predictRequest(AGENT_STORAGE, observed, request);
+  const profiles = createRecord([[readStoredName(name), llm]]);
+  return predictRequest(AGENT_STORAGE, observed, request, {
+    llm_profiles: profiles,
+  });
+}
+
 /** The observed state in a record under setpoint's own names. `saved`: the record is from a snapshot. */
 export function observeAgentServer(answer: ValueRecord, saved = false): ObservedState {
   const settings = isRecord(answer[AGENT]) ? answer[AGENT] : createRecord([]);
@@ -78,6 +113,7 @@ export function observeAgentServer(answer: ValueRecord, saved = false): Observed
   return {
     dialect,
     unwritable: explainPatchRefusal,
+    predict: predictPatch,
     release: findAgentServerRelease(answer),
     ...(newer === null ? {} : { newer }),
     stored: true,

@@ -1,7 +1,13 @@
-import { fieldAtNative, fieldNamed, NATIVE_PARTS, NATIVE_SERVERS } from '../../model/field.ts';
+import {
+  fieldAtNative,
+  fieldNamed,
+  MODEL_PART,
+  NATIVE_PARTS,
+  NATIVE_SERVERS,
+} from '../../model/field.ts';
 import { SetpointError } from '../../model/error.ts';
 import { nativeSchema, secretPaths } from '../../model/native-schema.ts';
-import type { ObservedState, SecretState } from '../../model/state.ts';
+import type { ObservedState, Prediction, SecretState, SettingsWrite } from '../../model/state.ts';
 import {
   isEmpty,
   isRecord,
@@ -17,7 +23,14 @@ import type { Connection } from '../connect.ts';
 import { flatRecord, nativeState, unlikePlace, schemaVersion } from '../native.ts';
 import { ServiceError } from '../service-error.ts';
 import { createStatusError } from '../status-error.ts';
-import { APP_SERVER, appServerWith, MASKED_PATH, PLACES, TOKEN_NAMES } from './dialect.ts';
+import {
+  APP_SERVER,
+  appServerWith,
+  MASKED_PATH,
+  PLACES,
+  SETTINGS_PATH,
+  TOKEN_NAMES,
+} from './dialect.ts';
 import {
   emptyStoreRelease,
   KNOWN_SCHEMA,
@@ -27,7 +40,17 @@ import {
   tooOld,
 } from './release.ts';
 import { listsOf } from '../store-body.ts';
-import { readLlmProfiles, explainPostRefusal } from './write.ts';
+import { buildPostBody, readLlmProfiles, explainPostRefusal } from './write.ts';
+import { APP_SERVER as EFFECTS } from '../../effects/app-server/index.ts';
+import {
+  ACTIVE,
+  IS_STORED,
+  providerAddress,
+  withAddress,
+} from '../../effects/app-server/settings.ts';
+import { after, shapeStored } from '../../effects/effects.ts';
+import { readRecord, withMembers, withPart } from '../../effects/stored.ts';
+import { predictRequest, type Storage, withTokens } from '../predict.ts';
 import { concealRecord } from '../conceal.ts';
 
 /** The observed state in a reply to GET /api/v1/settings, or an error that names what answered instead. */
@@ -166,6 +189,68 @@ export const EMPTY_STORE: ObservedState = {
   answer: createRecord([]),
 };
 
+/** How an app-server stores its settings: with the address of the provider, of which it shows none, and the llm of each profile. */
+export const APP_STORAGE: Storage = {
+  effects: EFFECTS,
+  places: PLACES,
+  decode: (shown, observed) => {
+    if (!observed.stored)
+      return after(EFFECTS, shown, {
+        method: 'POST',
+        path: SETTINGS_PATH,
+        body: createRecord([]),
+      });
+    const { active = null } = observed.profiles ?? {};
+    const key = readPath(shown, ['settings', ...MODEL_PART, 'api_key']) ?? null;
+    const llms = Object.entries(
+      readRecord(withTokens(observed.profiles?.llms ?? createRecord([]))),
+    );
+    const profiles = llms.map(([name, llm]): [string, Value] => {
+      const made = readRecord(shapeStored(EFFECTS, LLM, llm));
+      // A profile is active only as long as the llm is its own: then both have the same key.
+      return [name, name === active ? withMembers(made, { api_key: key }) : made];
+    });
+    const whole = createRecord([...profiles, ...Object.entries(readRecord(shown, 'llm_profiles'))]);
+    return withAddress(
+      withMembers(shown, {
+        llm_profiles: whole,
+        [ACTIVE]: active,
+        [IS_STORED]: true,
+      }),
+    );
+  },
+  encode: (record, stored) => {
+    const {
+      model,
+      base_url: address,
+      api_key: key,
+    } = readRecord(stored, 'settings', ...MODEL_PART);
+    const isOwn = !isEmpty(address) && address === providerAddress(model);
+    const shown = isOwn ? withPart(record, MODEL_PART, { base_url: null }) : record;
+    const profiles = readRecord(record, 'llm_profiles');
+    const answer = withMembers(shown, {
+      llm_api_key_set: !isEmpty(key),
+      ...(Object.keys(profiles).length === 0
+        ? {}
+        : {
+            llm_profiles: withMembers(profiles, {
+              active: stored[ACTIVE] ?? null,
+            }),
+          }),
+    });
+    return observeAppServer(flat(answer), { shows: true });
+  },
+};
+
+const LLM = { $ref: '#/$defs/LLM' };
+
+function predictPost(write: SettingsWrite, observed: ObservedState): Prediction | null {
+  const body = buildPostBody(write);
+  if ('problem' in body) return null;
+  const request = { method: 'POST', path: SETTINGS_PATH, body: body.record };
+  return predictRequest(APP_STORAGE, observed, request);
+}
+
 /**
  * The observed state in a record under setpoint's own names. `saved`: the record is from a snapshot. `shows`: it has the mask of each
  * secret that is stored.
@@ -190,6 +275,7 @@ export function observeAppServer(
   return {
     dialect,
     unwritable: explainPostRefusal,
+    predict: predictPost,
     release: findAppServerRelease(answer),
     stored: true,
     values: createRecord([...values, ...native.values]),

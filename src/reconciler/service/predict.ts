@@ -1,0 +1,154 @@
+import { after, type Effects, shapeStored } from '../effects/effects.ts';
+import {
+  applyDifferences,
+  listDifferences,
+  NONE,
+  readRecord,
+  type Request,
+  type Stored,
+  withMembers,
+  withPart,
+} from '../effects/stored.ts';
+import { MODEL_PART, type FieldName } from '../model/field.ts';
+import { listRecordEntries, MCP_LISTS, type McpList } from '../model/mcp.ts';
+import { OTHERS, USUAL_AUTH, USUAL_TRANSPORT } from '../model/mcp-map.ts';
+import { isMaskedSecret } from '../model/secret-words.ts';
+import { Secret, UnseenSecret } from '../model/secret.ts';
+import type { ObservedState, Prediction } from '../model/state.ts';
+import {
+  isList,
+  isRecord,
+  assignPath,
+  createRecord,
+  filterMembers,
+  mapRecord,
+  readPath,
+  type Value,
+  type ValueRecord,
+} from '../model/value.ts';
+import type { Places } from './native.ts';
+
+/** How the settings of one dialect are stored, and shown. */
+export interface Storage {
+  readonly effects: Effects;
+  readonly places: Places;
+  /** What is stored besides what the settings show as it is. */
+  readonly decode?: (stored: Stored, observed: ObservedState) => Stored;
+  /** The observed state in a record of settings, in the nesting of the server. */
+  readonly encode: (record: ValueRecord, stored: Stored) => ObservedState;
+}
+
+/**
+ * Predicts the effect of a request on observed settings. `parts`: what else is stored, such as profiles. `keys`: the secrets of the llm of
+ * the settings, where they are known to be those of another place.
+ */
+export function predictRequest(
+  { effects, places, decode = (stored) => stored, encode }: Storage,
+  observed: ObservedState,
+  request: Request,
+  parts: Stored = NONE,
+  keys: ValueRecord = NONE,
+): Prediction {
+  const shown = nestAnswer(observed, places);
+  const stored = withTokens(nestAnswer(observed, places, 'without null'));
+  const known = withMembers(parts, { settings: withKeys(stored, observed, keys) });
+  const before = decode(shapeSettings(effects, known), observed);
+  const made = after(effects, before, request);
+  const [was, is] = [readRecord(before, 'settings'), readRecord(made, 'settings')];
+  return {
+    // What a type has and the server does not show is none of its release.
+    differences: listDifferences(was, is).filter(
+      ([place]) => readPath(shown, place) !== undefined || readPath(was, place) === undefined,
+    ),
+    expected: withRevealed(encode(applyDifferences(shown, was, is), made), observed),
+  };
+}
+
+/** A state with the secrets that the service has revealed in place of their masks. */
+function withRevealed(expected: ObservedState, observed: ObservedState): ObservedState {
+  if (observed.revealed === undefined) return expected;
+  const values = mapRecord(expected.values, (value, name) =>
+    fillMasks(value, observed.values[name]),
+  );
+  return { ...expected, values };
+}
+
+function fillMasks(value: Value, clear: Value | undefined): Value {
+  if (isMaskedSecret(value)) return clear instanceof Secret ? clear : value;
+  if (isRecord(value))
+    return mapRecord(value, (one, key) => fillMasks(one, readRecord(clear)[key]));
+  if (!isList(value) || !isList(clear)) return value;
+  return value.map((one) => {
+    const { name } = readRecord(one);
+    const same = clear.find((other) => name !== undefined && readRecord(other)['name'] === name);
+    return fillMasks(one, same);
+  });
+}
+
+/** Settings with the members that their types have, so that only a request makes a difference. */
+function shapeSettings(effects: Effects, stored: Stored): Stored {
+  const settings = readRecord(stored, 'settings');
+  const parts = Object.entries(effects.settings).flatMap(([name, node]) =>
+    isRecord(settings[name]) ? [[name, shapeStored(effects, node, settings[name])] as const] : [],
+  );
+  return withMembers(stored, {
+    settings: withMembers(settings, Object.fromEntries(parts)),
+  });
+}
+
+/**
+ * The record of an answer in the nesting of the server: fields at their places, and mcp servers by their names. A field that is null may be
+ * one that a part of this kind does not have.
+ */
+function nestAnswer(
+  { answer }: ObservedState,
+  places: Places,
+  nulls?: 'without null',
+): ValueRecord {
+  const others = filterMembers(answer, (name) => !places.has(name as FieldName));
+  return [...places].reduce((record, [name, place]) => {
+    const value = name === 'mcp_config' ? nestServers(answer[name]) : (answer[name] ?? null);
+    const isHere = place.length === 1 || isRecord(readPath(record, place.slice(0, -1)));
+    const isLeft = value === null && (!isHere || (nulls !== undefined && place.length > 1));
+    return isLeft ? record : assignPath(record, place, value);
+  }, others);
+}
+
+/** The servers that lists were made of; null for none. */
+function nestServers(config: Value | undefined): Value {
+  if (!isRecord(config)) return null;
+  const listed = MCP_LISTS.flatMap((list) =>
+    listRecordEntries(config[list]).map((entry) => nestServer(list, entry)),
+  );
+  const servers = [...Object.entries(readRecord(config, OTHERS)), ...listed];
+  return servers.length === 0 ? null : createRecord(servers);
+}
+
+function nestServer(list: McpList, entry: ValueRecord): readonly [string, Value] {
+  const { name, api_key: value, auth, transport = USUAL_TRANSPORT[list], ...members } = entry;
+  const how = value === undefined ? auth : withMembers(readRecord(auth ?? USUAL_AUTH), { value });
+  const own = how === undefined ? { transport } : { transport, auth: how };
+  return [String(name), withMembers(createRecord(Object.entries(members)), own)];
+}
+
+function withKeys(
+  settings: ValueRecord,
+  { secrets }: ObservedState,
+  keys: ValueRecord,
+): ValueRecord {
+  if (!isRecord(readPath(settings, MODEL_PART))) return settings;
+  const api_key = secrets.get('llm_api_key') === 'stored' ? new UnseenSecret() : null;
+  return withPart(settings, MODEL_PART, { api_key, ...keys });
+}
+
+/** A record with a token in place of each secret that the service does not show. */
+export function withTokens(record: ValueRecord): ValueRecord {
+  return mapRecord(record, toTokens);
+}
+
+function toTokens(value: Value): Value {
+  if (isList(value)) return value.map(toTokens);
+  if (isRecord(value)) return withTokens(value);
+  const secret = typeof value === 'string' ? new Secret(value) : value;
+  return secret instanceof Secret && isMaskedSecret(secret) ? new UnseenSecret() : value;
+}
