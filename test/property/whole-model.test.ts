@@ -43,8 +43,8 @@ async function tryStory(dialect: DialectName, seed: number): Promise<readonly st
   }
 }
 
-/** The first of the seeds, one for each story; a story is repeated by its own seed and one run. */
-const FIRST = Number(process.env['SETPOINT_PROPERTY_SEED'] ?? Date.now() % 1_000_000_000);
+/** The first of the seeds, one for each story; a story is repeated by its own seed and one run. Always the same unless the environment sets it. */
+const FIRST = Number(process.env['SETPOINT_PROPERTY_SEED'] ?? 30_000);
 
 async function tryStories(dialect: DialectName, runs: number): Promise<void> {
   const faults: string[] = [];
