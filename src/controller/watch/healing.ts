@@ -3,7 +3,7 @@ import { ACTIVE_FORM, COLLECTION_FORMS } from '../../reconciler/model/collection
 import { formatPath, type Path } from '../../reconciler/model/path.ts';
 import { ERRORS, type ErrorCode, type ErrorReport } from '../../reconciler/model/error.ts';
 import type { EnvironmentOutcome } from '../../reconciler/model/outcome.ts';
-import { NAMED_NULL, removesOther, type Change } from '../../reconciler/model/plan.ts';
+import { removesOther, type Change } from '../../reconciler/model/plan.ts';
 import type {
   HealFailures,
   HealingStop,
@@ -71,7 +71,7 @@ export function describeProtectedItem(item: Path): string {
 
 /** Lists the named items that a change removes. A pointer that is cleared removes nothing. */
 function listRemovedItems(change: Change<Json>): readonly Path[] {
-  const { resource, action, path, before, after, reason } = change;
+  const { resource, action, path, before, after, code } = change;
   if (resource === 'settings' && NAMED_LISTS.has(path.at(-1) ?? '')) {
     const left = new Set(listEntryNames(after));
     return listEntryNames(before).flatMap((name) => (left.has(name) ? [] : [[...path, name]]));
@@ -80,7 +80,7 @@ function listRemovedItems(change: Change<Json>): readonly Path[] {
   const isItem = COLLECTION_FORMS.some(
     (form) => form.resource === resource && form !== ACTIVE_FORM,
   );
-  return isItem || reason === NAMED_NULL || removesOther(change) ? [path] : [];
+  return isItem || code === 'null-in-file' || removesOther(change) ? [path] : [];
 }
 
 /** Lists in the settings, one change each, that hold what `marketplaces` and `disabled_skills` name. */

@@ -3,7 +3,7 @@ import type { ErrorCode, ErrorReport, Warning } from './error.ts';
 import type { DesiredState, Organization, SettingsWrite, ServiceDialect } from './state.ts';
 import { type Path, type Source, formatPath } from './path.ts';
 import type { Proof } from './proof.ts';
-import { REASONS } from './reasons.ts';
+import type { Reason, ReasonCode } from './reasons.ts';
 import type { Shard } from './shard.ts';
 import type { Json, Value, ValueRecord } from './value.ts';
 import type { VerdictSubset, PlanVerdict, Verdict } from './verdict.ts';
@@ -106,6 +106,10 @@ export interface Change<V = Value> {
   readonly after: V;
   readonly sensitive: boolean;
   readonly ref: string | null;
+  /** Why it is in the plan, for programs; absent in documents of earlier versions. */
+  readonly code?: ReasonCode | undefined;
+  /** What the sentences of the reason are made with. */
+  readonly parameters?: Reason['parameters'] | undefined;
   readonly reason: string;
   /** What was found, if the reason also says what an apply would do about it. */
   readonly found?: string;
@@ -118,23 +122,18 @@ export interface Change<V = Value> {
   readonly cause?: Path;
 }
 
-/** The reason of a change to null after which the service has its default again. */
-export const RESET = REASONS.reset.reason;
-
-/** The reasons of a removal of an item that the service has and the file does not name, where the file declares its list as complete. */
-export const UNDECLARED = 'not declared';
-export const UNCERTAIN = 'not declared, as far as known without the missing values';
-
-/** The reason of a removal of an mcp server that the file names with null. */
-export const NAMED_NULL = 'null in the file';
-
 /**
  * Reports whether a change removes an item that the file does not name, where `collections` removes others. A declared list of mcp servers
  * always removes them.
  */
-export function removesOther({ resource, action, reason, source }: Change<unknown>): boolean {
+export function removesOther({ resource, action, code, source }: Change<unknown>): boolean {
   const isOfBlock = resource !== 'settings' || source !== null;
-  return action === 'remove' && isOfBlock && (reason === UNDECLARED || reason === UNCERTAIN);
+  return action === 'remove' && isOfBlock && isUndeclared({ code });
+}
+
+/** Reports whether a change is there because the file, which names all of a list, does not name what the service has. */
+export function isUndeclared({ code }: Pick<Change, 'code'>): boolean {
+  return code === 'undeclared' || code === 'undeclared-uncertain';
 }
 
 /** `pending`: the file has changed; `drift`: the service has; `conflict`: both have. */

@@ -14,7 +14,6 @@ import type {
 } from '../model/agreement.ts';
 import {
   listPlanChanges,
-  NAMED_NULL,
   removesOther,
   type Change,
   type Plan,
@@ -172,7 +171,7 @@ export function sinceAgreement(
             return 'drift';
           return digest(formOfShown(shown(place), plain)) === was ? 'pending' : 'conflict';
         }
-        return value === undefined && change.reason !== NAMED_NULL ? 'drift' : 'pending';
+        return value === undefined && change.code !== 'null-in-file' ? 'drift' : 'pending';
       });
     },
   };

@@ -11,6 +11,7 @@ import {
 import type { GuardFinding } from '../model/guard.ts';
 import { formatPath, isWithin, samePath, type Path } from '../model/path.ts';
 import type { Change, SettingsPlan } from '../model/plan.ts';
+import { changesWith, REASONS } from '../model/reasons.ts';
 import { Secret, UnseenSecret } from '../model/secret.ts';
 import type { DesiredState, ObservedState, Prediction, SettingsWrite } from '../model/state.ts';
 import {
@@ -139,17 +140,16 @@ function createConsequence(
   after: Value,
 ): Change {
   const isOfProfile = isWithin(place, MODEL_PART) && isActivation(cause);
+  const { found: _found, parameters: _parameters, ...same } = cause;
   return {
-    ...cause,
+    ...same,
     path,
     action: isEmpty(after) ? 'clear' : isEmpty(before) ? 'set' : 'change',
     before,
     after: isEmpty(after) ? null : after,
     sensitive: collectSecrets(before).length + collectSecrets(after).length > 0,
     ref: null,
-    reason: isOfProfile
-      ? 'comes with active_profile, which replaces the whole llm'
-      : `changes with ${formatPath(cause.path)}`,
+    ...(isOfProfile ? REASONS['with-profile'] : changesWith(cause.path)),
     consequence: true,
     cause: cause.path,
   };

@@ -1,6 +1,7 @@
 import { listRecordEntries, createKnownEntry, type McpList } from '../model/mcp.ts';
 import type { Path } from '../model/path.ts';
-import { NAMED_NULL, UNCERTAIN, UNDECLARED, type Change } from '../model/plan.ts';
+import { isUndeclared, type Change } from '../model/plan.ts';
+import { REASONS, type Reason } from '../model/reasons.ts';
 import type { NamedSettings } from '../model/state.ts';
 import { isRecord, collectSecrets, type Value, type ValueRecord } from '../model/value.ts';
 
@@ -18,13 +19,13 @@ export function removalReason(
   entry: ValueRecord,
   certain: boolean,
   named: NamedServers | null,
-): string | null {
-  const undeclared = certain ? UNDECLARED : UNCERTAIN;
+): Reason | null {
+  const undeclared = certain ? REASONS.undeclared : REASONS['undeclared-uncertain'];
   if (named === null) return undeclared;
   const { declared, block } = named;
   const { name } = entry;
-  if (typeof name === 'string' && block.removed.includes(name)) return NAMED_NULL;
-  if (declared.has(name)) return 'declared in another list';
+  if (typeof name === 'string' && block.removed.includes(name)) return REASONS['null-in-file'];
+  if (declared.has(name)) return REASONS['other-list'];
   return isOtherServer(block, list, entry) ? undeclared : null;
 }
 
@@ -47,7 +48,7 @@ export function isOtherServer(
 export function createEntryRemoval(
   path: Path,
   entry: ValueRecord,
-  reason: string,
+  reason: Reason,
   named: NamedServers | null,
 ): Change {
   return {
@@ -58,11 +59,7 @@ export function createEntryRemoval(
     after: null,
     sensitive: collectSecrets(entry).length > 0,
     ref: null,
-    reason,
-    source: isOfOthers(reason) ? (named?.block.others?.source ?? null) : null,
+    ...reason,
+    source: isUndeclared(reason) ? (named?.block.others?.source ?? null) : null,
   };
-}
-
-function isOfOthers(reason: string): boolean {
-  return reason === UNDECLARED || reason === UNCERTAIN;
 }

@@ -1,5 +1,5 @@
 import { sameEndpoint } from '../model/endpoint.ts';
-import { because, REASONS } from '../model/reasons.ts';
+import { membersDiffer, REASONS } from '../model/reasons.ts';
 import {
   callNames,
   listSecretMembers,
@@ -243,7 +243,7 @@ function setEntry(path: Path, entry: ValueRecord, source: Change['source']): Cha
     after: entry,
     sensitive: collectSecrets(entry).length > 0,
     ref: formatReferences(entry),
-    reason: 'not set',
+    ...REASONS['not-set'],
     source,
   };
 }
@@ -271,11 +271,7 @@ function planChangedEntry(
     after,
     sensitive: collectSecrets(after).length > 0 || collectSecrets(before).length > 0,
     ref: formatReferences(declared),
-    ...because(rotated ? REASONS.entryRotated : differ(differing.flatMap(nameMember))),
+    ...(rotated ? REASONS['entry-rotated'] : membersDiffer(differing.flatMap(nameMember))),
     source,
   };
-}
-
-export function differ(members: readonly string[]): string {
-  return `${members.join(', ')} ${members.length === 1 ? 'differs' : 'differ'}`;
 }

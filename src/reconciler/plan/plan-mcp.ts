@@ -9,7 +9,7 @@ import {
   listPathedEntries,
   type PathOfEntry,
 } from '../model/mcp.ts';
-import { because, REASONS, type Reason } from '../model/reasons.ts';
+import { membersDiffer, REASONS, type Reason } from '../model/reasons.ts';
 import type { Dialect } from '../model/dialect.ts';
 import { formatPath, isUnmanaged, type Path } from '../model/path.ts';
 import type { Change, Unpreservable } from '../model/plan.ts';
@@ -34,7 +34,7 @@ import {
 } from './mcp-entry.ts';
 import { listCalledEntries } from './match-entries.ts';
 import { createEntryRemoval, type NamedServers } from './mcp-removals.ts';
-import { differ, planMcpList, type ListPlan } from './plan-mcp-list.ts';
+import { planMcpList, type ListPlan } from './plan-mcp-list.ts';
 import { resolveDialectField } from './field-here.ts';
 import {
   findRelocatedEntries,
@@ -111,7 +111,7 @@ export function planMcp(
     };
   }
   return {
-    changes: created ? [wholeChange(desired, 'set', null, after, 'not set')] : changes,
+    changes: created ? [wholeChange(desired, 'set', null, after, REASONS['not-set'])] : changes,
     unknown,
     unpreservable,
     warnings,
@@ -159,7 +159,7 @@ function withoutMoved(
 ): { readonly config: ValueRecord; readonly removals: readonly Change[] } {
   const removals = listPathedEntries(config, pathOf)
     .filter(({ list, entry }) => isMoved(list, entry))
-    .map(({ path, entry }) => createEntryRemoval(path, entry, 'declared in another list', null));
+    .map(({ path, entry }) => createEntryRemoval(path, entry, REASONS['other-list'], null));
   if (removals.length === 0) return { config, removals };
   const left = mapRecord(config, (items, list) =>
     isMcpList(list) && isList(items)
@@ -196,7 +196,7 @@ function toMemberChange(change: Change, before: ValueRecord, after: ValueRecord)
     action: 'change',
     before: maskByDeclaration(before, after),
     sensitive: change.sensitive || collectSecrets(before).length > 0,
-    reason: differ(
+    ...membersDiffer(
       differing.flatMap((name) => nameDifferences(name, after[name] ?? null, before[name] ?? null)),
     ),
   };
@@ -244,7 +244,7 @@ function wholeChange(
   action: 'set' | 'clear',
   before: Value,
   after: Value,
-  reason: string | Reason,
+  reason: Reason,
 ): Change {
   return {
     resource: 'settings',
@@ -254,7 +254,7 @@ function wholeChange(
     after,
     sensitive: action === 'clear',
     ref: null,
-    ...because(reason),
+    ...reason,
     source: source(),
   };
 }

@@ -1,5 +1,5 @@
 import type { WrittenSecret, Fingerprints } from '../model/ports.ts';
-import { because, REASONS, type Reason } from '../model/reasons.ts';
+import { REASONS, type Reason } from '../model/reasons.ts';
 import { isCollectionBlock, LLM_PROFILES_FORM } from '../model/collection-forms.ts';
 import { type Field, isNativePath, placeNamed } from '../model/field.ts';
 import { LLM_KEY, organizationName, SEARCH_KEY } from '../model/organization.ts';
@@ -64,7 +64,7 @@ export function planSecretField(
   if (value instanceof UnseenSecret && value.unseen.missing !== null)
     return planMissing(desired, observed, value);
   const write = value === null ? clearWith : value;
-  const planned = (action: Action, reason: string | Reason): FieldPlan => ({
+  const planned = (action: Action, reason: Reason): FieldPlan => ({
     write,
     changes: [createSecretChange(desired, action, reason)],
   });
@@ -79,18 +79,19 @@ export function planSecretField(
     case 'stored':
       if (value === null && !canClear(here)) return { warnings: [notCleared(here)] };
       if (value === null) return planned('clear', REASONS.cleared);
-      if (shown !== undefined && !sameValue(shown, value)) return planned('change', 'set, differs');
+      if (shown !== undefined && !sameValue(shown, value))
+        return planned('change', REASONS['stored-differs']);
       if (shown === undefined && last === 'different')
-        return planned('rotate', REASONS.changedSince);
+        return planned('rotate', REASONS['changed-since']);
       if (rotated) return planned('rotate', REASONS.rotated);
       if (shown !== undefined) return NOTHING;
       return last === 'same' ? NOTHING : { unknown: [{ ...uncertain, reason: UNCERTAIN }] };
     case 'not-reported': {
-      const reason = 'the service does not show it';
-      if (rotated) return planned(value === null ? 'clear' : 'rotate', reason);
-      if (last === 'different') return planned('rotate', REASONS.changedSince);
+      const unshown = REASONS['not-shown'];
+      if (rotated) return planned(value === null ? 'clear' : 'rotate', unshown);
+      if (last === 'different') return planned('rotate', REASONS['changed-since']);
       if (last === 'same' || reads === 'nothing') return { write };
-      return { write, unknown: [{ ...uncertain, reason }] };
+      return { write, unknown: [{ ...uncertain, reason: unshown.reason }] };
     }
   }
 }
@@ -136,7 +137,7 @@ function isListedAmong({ path }: Field, { answer }: ObservedState): boolean {
 function createSecretChange(
   { field, value, source }: DesiredField,
   action: Action,
-  reason: string | Reason,
+  reason: Reason,
 ): Change {
   return {
     resource: 'settings',
@@ -146,7 +147,7 @@ function createSecretChange(
     after: value,
     sensitive: true,
     ref: readSecretReference(value),
-    ...because(reason),
+    ...reason,
     source: source(),
   };
 }

@@ -1,5 +1,5 @@
 import { type SettingsAction, type Change, type Unknown } from '../model/plan.ts';
-import { because, REASONS, type Reason } from '../model/reasons.ts';
+import { REASONS, type Reason } from '../model/reasons.ts';
 import type { PrefixDefaults, DialectField } from '../model/dialect.ts';
 import { holdsMask, isMaskedSecret } from '../model/secret-words.ts';
 import { findServerDefault, isOpenMap } from '../model/native-schema.ts';
@@ -77,7 +77,7 @@ export function planValue(
     after: action === 'clear' ? null : value,
     sensitive: collectSecrets(value).length > 0 || collectSecrets(before).length > 0,
     ref: formatReferences(value),
-    ...because(isDefaultRequest(here, value) ? REASONS.reset : OF_ACTIONS[action]),
+    ...(isDefaultRequest(here, value) ? REASONS.reset : OF_ACTIONS[action]),
     source: source(),
   };
   return {
@@ -185,11 +185,11 @@ function surelyDiffers(declared: Value, actual: Value): boolean {
 }
 
 /** The reasons that a plan gives for each kind of change. */
-const OF_ACTIONS: Readonly<Record<SettingsAction, string | Reason>> = {
-  set: 'not set',
-  change: 'differs',
+const OF_ACTIONS: Readonly<Record<SettingsAction, Reason>> = {
+  set: REASONS['not-set'],
+  change: REASONS.differs,
   clear: REASONS.cleared,
-  remove: 'not declared',
+  remove: REASONS.undeclared,
   rotate: REASONS.rotated,
 };
 

@@ -1,6 +1,5 @@
 import {
   isRename,
-  NAMED_NULL,
   removesOther,
   type Change,
   type ChangeClass,
@@ -42,7 +41,7 @@ export function classifyChanges(
     if (isUnmanaged(base.unmanaged, change.path)) return 'pending';
     if (removesOther(change))
       return base.exhaustive?.has('mcp_servers') === true ? 'drift' : 'pending';
-    const isRemovedNow = change.reason === NAMED_NULL && !changed.has(formatPathKey(change.path));
+    const isRemovedNow = change.code === 'null-in-file' && !changed.has(formatPathKey(change.path));
     if (isRemovedNow) return 'pending';
     if (sameDeclared(now(change.path), then(change.path))) return 'drift';
     // If the earlier file would change it now, the service has changed.

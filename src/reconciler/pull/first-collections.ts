@@ -122,8 +122,10 @@ function listItemProblems(
   if (target === undefined || errors.length > 0) return problems;
   const desired = resolveSettings(target, source);
   for (const { form, listing, plan } of read)
-    for (const { path, reason } of plan(desired).changes) {
-      const isOutdated = listing.items.some(({ outdated }) => outdated?.reason === reason);
+    for (const { path, code } of plan(desired).changes) {
+      const isOutdated = listing.items.some(
+        ({ outdated }) => outdated !== undefined && outdated.code === code,
+      );
       add(form.block, path[1] ?? '', isOutdated ? REASONS.outdated : REASONS.unlike);
     }
   return problems;

@@ -133,7 +133,7 @@ function pullItemChange(change: Change, pulling: Pulling): EntryPullResult {
   if (isRename(change)) return skipPull(change, REASONS.renamed);
   if (namesFormer(change.before, one.form.block, pulling.formerNames))
     return skipPull(change, REASONS.namesRenamed);
-  if (there?.outdated !== undefined && change.reason === there.outdated.reason)
+  if (there?.outdated !== undefined && change.code === there.outdated.code)
     return skipPull(change, REASONS.outdated);
   if (change.action === 'remove' && there !== undefined) {
     const { edit, left } = itemEdit(there, pulling);

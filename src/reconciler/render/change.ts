@@ -4,7 +4,6 @@ import {
   findActionParticiple,
   findStartId,
   type Effect,
-  RESET,
   type Change,
   formatChangeName,
   isById,
@@ -87,12 +86,12 @@ export function isDangerous({ action }: Pick<Change, 'action'>): boolean {
 }
 
 function formatChangeReason(
-  { action, path, reason, found = reason }: Change<Json>,
+  { action, path, code, reason, found = reason }: Change<Json>,
   voice: Voice,
 ): string {
   if (voice === 'drift') return found;
   if (action === 'remove') return `${reason}, will be removed`;
-  return action === 'set' && path.length > 1 && reason === 'not set' ? 'new' : reason;
+  return action === 'set' && path.length > 1 && code === 'not-set' ? 'new' : reason;
 }
 
 function selectPlanValues(change: Change<Json>): ShownValues {
@@ -110,13 +109,13 @@ function isDeclaredShown(after: Json): boolean {
 }
 
 /** Returns the value after a change: the default, if the file declares null with that meaning. */
-function afterwards({ after, reason }: Change<Json>): Side {
-  return reason === RESET ? { words: 'its default' } : { value: after };
+function afterwards({ after, code }: Change<Json>): Side {
+  return code === 'reset' ? { words: 'its default' } : { value: after };
 }
 
 /** A secret is shown as its reference in the file, and as set or not set on the service. */
 function selectDriftValues(change: Change<Json>): ShownValues {
-  const { action, before, after, sensitive, ref, reason, found = reason } = change;
+  const { action, before, after, sensitive, ref, code, reason, found = reason } = change;
   if (isNested(before) || isNested(after)) return { kind: 'diff', before, after };
   if (isById(change))
     return { kind: 'sides', file: toStateSide(after), service: toStateSide(before) };
@@ -129,12 +128,12 @@ function selectDriftValues(change: Change<Json>): ShownValues {
   if (!sensitive && after !== null && sameValue(before, after)) return { kind: 'none' };
   if (!sensitive) {
     const service = before === null && action === 'set' ? { words: 'not set' } : { value: before };
-    const file = reason === RESET ? { words: 'null, for the default' } : { value: after };
+    const file = code === 'reset' ? { words: 'null, for the default' } : { value: after };
     return { kind: 'sides', file, service };
   }
   const words = after === null ? 'null' : (ref ?? 'a secret');
   const file = ref === null && isDeclaredShown(after) ? { value: after } : { words };
-  const service = reason === 'differs' ? 'another value' : found;
+  const service = code === 'differs' ? 'another value' : found;
   return { kind: 'sides', file, service: { words: service } };
 }
 

@@ -57,7 +57,7 @@ export function keyChanged(
     fingerprints.compare(KEY_TAKEN, text),
   );
   if (last !== 'different') return null;
-  return REASONS.keyChanged;
+  return REASONS['key-changed'];
 }
 
 /** The key that a profile has by the file, its own or that of its connection; null if the file has none. */

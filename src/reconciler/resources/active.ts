@@ -340,11 +340,11 @@ function explainLostActivation(
 ): Reason | null {
   const name = item.members?.[ACTIVE_FORM.main];
   const profiles = listNewItemPaths(earlier, LLM_PROFILES_FORM.block);
-  if (profiles.some((path) => path[1] === name)) return REASONS.storedByPlan;
+  if (profiles.some((path) => path[1] === name)) return REASONS['stored-by-plan'];
   const declared = itemNamed(desired, LLM_PROFILES_FORM, readPointerName(item));
   const isBare = declared !== undefined && isEmpty(declared.members?.['base_url']);
   const stores = profiles.length > 0 || listNewItemPaths(earlier, 'settings').length > 0;
-  return isBare && stores ? REASONS.withoutAddress : null;
+  return isBare && stores ? REASONS['without-address'] : null;
 }
 
 /** Explains why an Agent Server profile must be activated again: the settings have a copy that its change does not reach. */
@@ -353,14 +353,14 @@ function explainStaleCopy(item: DesiredItem, earlier: Plan, desired: DesiredStat
   const block = item.name === 'meta_profile' ? META_PROFILES_FORM.block : LLM_PROFILES_FORM.block;
   if (item.name === 'agent_profile') return null;
   if (listNewItemPaths(earlier, block).some((path) => path[1] === name))
-    return REASONS.changedByPlan;
+    return REASONS['changed-by-plan'];
   if (item.name !== 'llm_profile') return null;
   const declared = itemNamed(desired, LLM_PROFILES_FORM, readPointerName(item));
   const connection: Value = readMemberOrNull(declared?.members, 'connection');
   const isTouched = listNewItemPaths(earlier, CONNECTIONS_FORM.block).some(
     (path) => path[1] === connection,
   );
-  return isTouched ? REASONS.connectionChanges : null;
+  return isTouched ? REASONS['connection-changes'] : null;
 }
 
 function readMemberOrNull(members: ValueRecord | null | undefined, name: string): Value {

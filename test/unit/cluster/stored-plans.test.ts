@@ -21,6 +21,7 @@ function planOf(values: readonly Json[]): EnvironmentPlan {
     before,
     sensitive: false,
     ref: null,
+    code: 'differs',
     reason: 'differs',
     source: null,
   }));

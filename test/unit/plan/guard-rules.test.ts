@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { RULES, type GuardSettings } from '../../../src/reconciler/model/guard.ts';
-import { UNDECLARED, type Change, type Plan } from '../../../src/reconciler/model/plan.ts';
+import type { Change, Plan } from '../../../src/reconciler/model/plan.ts';
 import { Secret } from '../../../src/reconciler/model/secret.ts';
 import type { ObservedState } from '../../../src/reconciler/model/state.ts';
 import type { Value, ValueRecord } from '../../../src/reconciler/model/value.ts';
@@ -310,12 +310,17 @@ describe('remove-others', () => {
     const [settings, beside] = planOf([]);
     return settings === undefined || beside === undefined ? [] : [settings, { ...beside, changes }];
   };
-  const removal = { resource: 'secret', action: 'remove', reason: UNDECLARED } as const;
+  const removal = {
+    resource: 'secret',
+    action: 'remove',
+    code: 'undeclared',
+    reason: 'not declared',
+  } as const;
 
   it('finds what the file does not name, and nothing that it removes by name', () => {
     const plan = part(
       change(['secrets', 'THEIRS'], removal),
-      change(['secrets', 'OLD'], { ...removal, reason: 'set' }),
+      change(['secrets', 'OLD'], { ...removal, code: 'stored', reason: 'set' }),
     );
     const guards = { ...NO_GUARDS, on: new Set(['remove-others'] as const) };
     expect(found(plan, guards)).toMatchObject([

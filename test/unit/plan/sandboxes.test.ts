@@ -238,6 +238,8 @@ describe('too few', () => {
         path: ['a'],
         before: 'PAUSED',
         after: 'RUNNING',
+        code: 'too-few-running',
+        parameters: { running: 0, wanted: 2 },
         reason: '0 of 2 running',
       },
       {
@@ -246,6 +248,8 @@ describe('too few', () => {
         path: ['default', '#1'],
         before: null,
         after: 'RUNNING',
+        code: 'too-few-running',
+        parameters: { running: 0, wanted: 2 },
         reason: '0 of 2 running',
       },
     ]);

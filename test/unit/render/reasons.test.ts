@@ -2,7 +2,12 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { ACTIONS, type Change } from '../../../src/reconciler/model/plan.ts';
-import { addRenameWay, REASONS, type Reason } from '../../../src/reconciler/model/reasons.ts';
+import {
+  addRenameWay,
+  REASON_CODES,
+  REASONS,
+  type Reason,
+} from '../../../src/reconciler/model/reasons.ts';
 import type { Json } from '../../../src/reconciler/model/value.ts';
 import { changeText } from '../../../src/reconciler/render/section-text.ts';
 import { toShownChange } from '../../../src/reconciler/render/change.ts';
@@ -51,4 +56,31 @@ it('no sentence but those of the table says what an apply would do', () => {
     }),
   );
   expect(saying).toEqual([]);
+});
+
+it.each(['plan', 'outcome'])('the schema of a %s has each code of the table', (name) => {
+  const file = join(import.meta.dirname, `../../../schemas/${name}.schema.json`);
+  const schema = JSON.parse(readFileSync(file, 'utf8')) as {
+    readonly $defs: Readonly<Record<string, { properties?: { code?: { enum?: string[] } } }>>;
+  };
+  const lists = Object.values(schema.$defs).flatMap(({ properties }) =>
+    properties?.code?.enum?.includes('not-set') === true ? [properties.code.enum] : [],
+  );
+  expect(lists).toEqual([REASON_CODES]);
+});
+
+/** Reasons of what remains after a write, and of what an import leaves out. */
+const NOT_OF_CHANGES = new Set(['CAME_BACK', 'NOT_TAKEN.key']);
+
+it('no program compares the sentence of a change', () => {
+  const root = join(import.meta.dirname, '../../../src');
+  const sentence = /\breason\s*[!=]==\s*('[^']* [^']*'|`|[A-Z_.a-z]*[A-Z_]{3,}[\w.]*|\w+\.reason)/g;
+  const comparing = readdirSync(root, { recursive: true, encoding: 'utf8' }).flatMap((path) => {
+    if (!path.endsWith('.ts') || path.startsWith('emulator')) return [];
+    const text = readFileSync(join(root, path), 'utf8');
+    return [...text.matchAll(sentence)].flatMap(([, other = '']) =>
+      NOT_OF_CHANGES.has(other) ? [] : [`${path}: ${other}`],
+    );
+  });
+  expect(comparing).toEqual([]);
 });

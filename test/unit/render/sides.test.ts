@@ -64,6 +64,7 @@ describe.each(FORMATS)('drift as %s names the two sides of every difference', (n
       before: '(sensitive)',
       after: '(sensitive)',
       sensitive: true,
+      code: 'differs',
       reason: 'differs',
     });
     const shown = render(planOf(environment({ changes: [tainted] })));

@@ -1,14 +1,12 @@
 import { listDifferences } from '../../effects/stored.ts';
 import { isSecretHolder, toMemberPath, type ListedItem } from '../../model/collection.ts';
 import { isWithin } from '../../model/path.ts';
-import { UNDECLARED, type Change } from '../../model/plan.ts';
+import type { Change } from '../../model/plan.ts';
+import { REASONS } from '../../model/reasons.ts';
 import { isEmpty, isRecord, collectSecrets, type ValueRecord } from '../../model/value.ts';
 import { createMemberChange, type Planning } from './plan-members.ts';
 
 /* What the write of an item changes on the service besides what differs from the file. */
-
-const CLEARED = 'goes with the same write, which cannot carry it';
-const CHANGED = 'changes with the same write';
 
 /** The keys of declared maps of secrets that the service has and the file leaves out: a map is declared whole. */
 export function listUndeclaredKeys(
@@ -24,7 +22,7 @@ export function listUndeclaredKeys(
       .filter(([key, one]) => !Object.hasOwn(value, key) && !isEmpty(one))
       .map(([key, one]) => {
         const path = toMemberPath(form, item.name, [name, key]);
-        return createMemberChange(planning, path, 'clear', one, null, UNDECLARED);
+        return createMemberChange(planning, path, 'clear', one, null, REASONS.undeclared);
       });
   });
 }
@@ -52,7 +50,7 @@ export function listAlongChanges(
     if (isPlanned || (isDeclared && (collectSecrets(before).length === 0 || !isEmpty(now))))
       return [];
     const action = isEmpty(now) ? 'clear' : isEmpty(before) ? 'set' : 'change';
-    const reason = action === 'clear' ? CLEARED : CHANGED;
+    const reason = REASONS[action === 'clear' ? 'lost-with-write' : 'changed-with-write'];
     return [createMemberChange(planning, path, action, before, isEmpty(now) ? null : now, reason)];
   });
 }

@@ -8,7 +8,7 @@ import {
   type ListedItem,
   type Listing,
 } from '../../model/collection.ts';
-import { because, REASONS, type Reason } from '../../model/reasons.ts';
+import { REASONS, type Reason } from '../../model/reasons.ts';
 import type { Path } from '../../model/path.ts';
 import { type Change, type MovedAddress, type Unknown } from '../../model/plan.ts';
 import type { Fingerprints } from '../../model/ports.ts';
@@ -69,7 +69,7 @@ export function createMemberChange(
   action: Change['action'],
   before: Value,
   after: Value,
-  reason: string | Reason,
+  reason: Reason,
 ): Change {
   const isHidden = path.length === 2 && isSecretMain(form);
   return {
@@ -80,7 +80,7 @@ export function createMemberChange(
     after,
     sensitive: isHidden || collectSecrets(after).length > 0 || collectSecrets(before).length > 0,
     ref: formatReferences(after),
-    ...because(reason),
+    ...reason,
     source: item.source,
   };
 }
@@ -119,7 +119,7 @@ export function planUntold(planning: Planning, members: ValueRecord, there: List
   const declared = members[name] ?? null;
   const isNamed = rotation !== 'all' && isRotated(rotation, path);
   if (last === 'different' || isNamed) {
-    const reason = isNamed ? REASONS.rotated : 'set, changed since last written';
+    const reason = isNamed ? REASONS.rotated : REASONS['changed-elsewhere'];
     const before = maskByDeclaration(there.members[name] ?? null, declared);
     const action = isNamed ? 'rotate' : 'change';
     return { changes: [createMemberChange(planning, path, action, before, declared, reason)] };
@@ -179,7 +179,7 @@ export function listMemberChanges(
     const before = maskByDeclaration(isEmpty(actual) ? null : actual, value);
     const after = isEmpty(value) ? null : value;
     const action = before === null ? 'set' : after === null ? 'clear' : 'change';
-    return [createMemberChange(planning, path, action, before, after, 'differs')];
+    return [createMemberChange(planning, path, action, before, after, REASONS.differs)];
   });
   if (!form.isWhole) return declared;
   const left = Object.entries(there.members).flatMap(([name, actual]): Change[] => {

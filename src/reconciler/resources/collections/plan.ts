@@ -12,7 +12,7 @@ import {
 } from '../../model/collection.ts';
 import { addRenameWay, REASONS, type Reason } from '../../model/reasons.ts';
 import type { Path } from '../../model/path.ts';
-import { UNDECLARED, type Change } from '../../model/plan.ts';
+import type { Change } from '../../model/plan.ts';
 import { Secret, UnseenSecret } from '../../model/secret.ts';
 import {
   isEmpty,
@@ -87,8 +87,8 @@ function planItem(planning: Planning, there: ListedItem | undefined): ItemPlan {
   if (members === null) {
     if (there === undefined && !interrupted) return {};
     const held = isSecretMain(form) ? HIDDEN : readWholeValue(form, there?.members ?? null);
-    const told = item.isOther === true ? UNDECLARED : 'set';
-    const reason = there === undefined ? REASONS.leftOver : told;
+    const told = item.isOther === true ? REASONS.undeclared : REASONS.stored;
+    const reason = there === undefined ? REASONS['left-over'] : told;
     return {
       changes: [
         createMemberChange(
@@ -105,8 +105,8 @@ function planItem(planning: Planning, there: ListedItem | undefined): ItemPlan {
   const whole = readWholeValue(form, members);
   const unknown = listMissingReferences(path, whole);
   if (there === undefined) {
-    const told = isSecretMain(form) ? REASONS.unset : 'not set';
-    const reason = interrupted ? REASONS.setAgain : told;
+    const told = REASONS[isSecretMain(form) ? 'unset' : 'not-set'];
+    const reason = interrupted ? REASONS['set-again'] : told;
     const names = listItemNames([item]);
     const gone = secretLeaves(form, members).flatMap(({ member, value }) =>
       names.every((storedAs) => readLastStored({ ...planning, storedAs }, member, value) === 'none')
@@ -177,7 +177,7 @@ function planItemSecret(
   const { form, item, listing, rotation } = planning;
   const path = toMemberPath(form, item.name, member);
   const held = readSecretMember(there.members, member);
-  const change = (action: Change['action'], before: Value, reason: string | Reason): ItemPlan => ({
+  const change = (action: Change['action'], before: Value, reason: Reason): ItemPlan => ({
     changes: [createMemberChange(planning, path, action, before, value, reason)],
   });
   if (!(value instanceof Secret))
@@ -185,12 +185,12 @@ function planItemSecret(
   if (value instanceof UnseenSecret)
     return {
       unknown: [findUnseenReason(path, value)],
-      ...(held === null ? change('set', null, 'not set') : {}),
+      ...(held === null ? change('set', null, REASONS['not-set']) : {}),
     };
-  if (held === null) return change('set', null, 'not set');
+  if (held === null) return change('set', null, REASONS['not-set']);
   if (held instanceof Secret && !(held instanceof UnseenSecret))
     return !held.sameAs(value)
-      ? change('change', held, 'differs')
+      ? change('change', held, REASONS.differs)
       : isRotated(rotation, path)
         ? change('rotate', held, REASONS.rotated)
         : {};
@@ -198,9 +198,9 @@ function planItemSecret(
   const isRenewed = alters && !listing.describes && last === 'none';
   const isResent = alters && last === 'none' && listing.resends?.(member[0] ?? '') === true;
   const why = interrupted
-    ? REASONS.rotatedAgain
+    ? REASONS['rotated-again']
     : last === 'different'
-      ? REASONS.changedSince
+      ? REASONS['changed-since']
       : isRotated(rotation, path)
         ? REASONS.rotated
         : isRenewed

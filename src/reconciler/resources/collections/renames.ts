@@ -1,4 +1,5 @@
 import { isRename, type Change, type Plan } from '../../model/plan.ts';
+import { renamedFrom } from '../../model/reasons.ts';
 import {
   secondName,
   waitingFor,
@@ -78,7 +79,7 @@ export function createRename(
     after: item.name,
     sensitive: false,
     ref: null,
-    reason: `renamed from ${former.name}`,
+    ...renamedFrom(former.name),
     source: former.source,
   };
 }

@@ -28,7 +28,7 @@ import {
 import { holdsMask } from '../../model/secret-words.ts';
 import { listSkippedNames } from '../../model/uncompared.ts';
 import type { Source } from '../../model/path.ts';
-import { UNDECLARED, type Change, type PartPlan } from '../../model/plan.ts';
+import { type Change, type PartPlan } from '../../model/plan.ts';
 import { type Warning } from '../../model/error.ts';
 import type { DesiredState } from '../../model/state.ts';
 import { holdersLeft } from '../holders.ts';
@@ -156,13 +156,13 @@ export const OTHERS = '';
 
 /** The item that a change follows from, as the file declares it. */
 export function findDeclaredItemName(
-  change: Pick<Change, 'path'> & Partial<Pick<Change, 'action' | 'reason'>>,
+  change: Pick<Change, 'path'> & Partial<Pick<Change, 'action' | 'code'>>,
 ): string {
   return isOther(change) ? OTHERS : readChangedItemName(change);
 }
 
-function isOther({ action, reason }: Partial<Pick<Change, 'action' | 'reason'>>): boolean {
-  return action === 'remove' && reason === UNDECLARED;
+function isOther({ action, code }: Partial<Pick<Change, 'action' | 'code'>>): boolean {
+  return action === 'remove' && code === 'undeclared';
 }
 
 /**

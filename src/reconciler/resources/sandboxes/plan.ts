@@ -4,6 +4,7 @@ import type {
   NamedSandbox,
 } from '../../desired/blocks/sandboxes.ts';
 import type { SandboxAction, Change, UnmetReference } from '../../model/plan.ts';
+import { REASONS, tooFewRunning, tooManyRunning, type Reason } from '../../model/reasons.ts';
 import { type Warning, SetpointError } from '../../model/error.ts';
 import { didYouMean } from '../../model/wording.ts';
 import { isUp, type ObservedSandboxes, type Sandbox } from './wire.ts';
@@ -91,7 +92,7 @@ function planCounted(
   if (up.length > item.running && item.surplus === 'pause')
     return pauseSurplus(item, up, observed.busy);
   const missing = Math.max(0, item.running - up.length);
-  const reason = `${up.length} of ${item.running} running`;
+  const reason = tooFewRunning(up.length, item.running);
   const resumed = claimed
     .filter(({ status }) => status === 'PAUSED')
     .toSorted(oldestFirst)
@@ -117,7 +118,7 @@ function pauseSurplus(
     item.whenBusy === 'skip' ? candidates.filter(({ id }) => busy?.has(id) === true) : [];
   const keptOnes = new Set(kept);
   const paused = candidates.filter((sandbox) => !keptOnes.has(sandbox)).slice(0, surplus);
-  const reason = `${up.length} running, ${item.running} wanted`;
+  const reason = tooManyRunning(up.length, item.running);
   return {
     steps: paused.map((sandbox) => pauseStep(item, sandbox, reason)),
     unmet: [],
@@ -158,14 +159,14 @@ function planNamed(
   if (item.state === 'running') {
     if (up) return NO_SANDBOXES;
     return sandbox.status === 'PAUSED'
-      ? { ...NO_SANDBOXES, steps: [resumeStep(item, sandbox, 'declared running')] }
+      ? { ...NO_SANDBOXES, steps: [resumeStep(item, sandbox, REASONS['declared-running'])] }
       : notResumable(item, sandbox);
   }
   if (sandbox.status === 'PAUSED') return NO_SANDBOXES;
   if (!up) return { ...NO_SANDBOXES, warnings: [notPausable(sandbox)] };
   return item.whenBusy === 'skip' && busy?.has(sandbox.id) === true
     ? { ...NO_SANDBOXES, warnings: [busyWarning(sandbox)] }
-    : { ...NO_SANDBOXES, steps: [pauseStep(item, sandbox, 'declared paused')] };
+    : { ...NO_SANDBOXES, steps: [pauseStep(item, sandbox, REASONS['declared-paused'])] };
 }
 
 function gone({ id, state }: NamedSandbox): SandboxPlan {
@@ -197,24 +198,29 @@ function busyWarning({ id }: Sandbox): Warning {
 }
 
 /** The service gives the sandbox its id; `number` counts the starts of an item from 1. */
-function startStep(item: CountedSandboxes, number: number, reason: string): SandboxStep {
+function startStep(item: CountedSandboxes, number: number, reason: Reason): SandboxStep {
   const path = [item.spec ?? 'default', `#${number}`];
-  return sandboxStep('start', item, null, { path, before: null, after: 'RUNNING', reason });
+  return sandboxStep('start', item, null, { path, before: null, after: 'RUNNING', ...reason });
 }
 
-function resumeStep(item: DesiredSandboxes, { id, status }: Sandbox, reason: string): SandboxStep {
-  return sandboxStep('resume', item, id, { path: [id], before: status, after: 'RUNNING', reason });
+function resumeStep(item: DesiredSandboxes, { id, status }: Sandbox, reason: Reason): SandboxStep {
+  return sandboxStep('resume', item, id, {
+    path: [id],
+    before: status,
+    after: 'RUNNING',
+    ...reason,
+  });
 }
 
-function pauseStep(item: DesiredSandboxes, { id, status }: Sandbox, reason: string): SandboxStep {
-  return sandboxStep('pause', item, id, { path: [id], before: status, after: 'PAUSED', reason });
+function pauseStep(item: DesiredSandboxes, { id, status }: Sandbox, reason: Reason): SandboxStep {
+  return sandboxStep('pause', item, id, { path: [id], before: status, after: 'PAUSED', ...reason });
 }
 
 function sandboxStep(
   action: SandboxStep['action'],
   item: DesiredSandboxes,
   sandbox: string | null,
-  change: Pick<SandboxStep['change'], 'path' | 'before' | 'after' | 'reason'>,
+  change: Pick<SandboxStep['change'], 'path' | 'before' | 'after' | keyof Reason>,
 ): SandboxStep {
   const { source } = item;
   return {
