@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { applyCommand } from '../../../src/command/cli/commands/apply.ts';
+import { REASON_CODES } from '../../../src/reconciler/model/reasons.ts';
 import type { EnvironmentPlan, PlanDocument } from '../../../src/reconciler/model/plan.ts';
 import { apply } from '../../../src/reconciler/operations/apply.ts';
 import type { ApplyRequest } from '../../../src/reconciler/operations/options.ts';
@@ -104,6 +105,7 @@ async function onService<T>(
 /** The document as far as it is about the plan: salts differ from run to run. */
 function only({ environments: [environment] }: PlanDocument): EnvironmentPlan {
   if (environment === undefined) throw new Error('no environment');
+  for (const { code } of environment.changes) expect(REASON_CODES).toContain(code);
   return { ...environment, digests: null };
 }
 

@@ -155,10 +155,8 @@ export function collection(
     read: (input, settings) => {
       const named = declaredIn(input.desired);
       const exhaustive = input.desired.exhaustive?.get(block);
-      const isDeclared = named.length > 0 || exhaustive !== undefined;
-      return isDeclared && settings !== null
-        ? readDeclared(input, settings, named, exhaustive)
-        : null;
+      if (settings === null || (named.length === 0 && exhaustive === undefined)) return null;
+      return readDeclared(input, settings, named, exhaustive);
     },
     lists: {
       [block]: {
