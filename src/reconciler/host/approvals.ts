@@ -89,7 +89,8 @@ function parseApproval(data: string, name: string, key: string): Approval | null
     const { signature, ...approval } = JSON.parse(read.text) as Approval & {
       readonly signature: unknown;
     };
-    const isSigned = typeof signature === 'string' && isSame(signature, sign(approval, key));
+    const isSigned =
+      typeof signature === 'string' && isSameSignature(signature, sign(approval, key));
     return isSigned && approval.kind === 'approval' && approval.name === name ? approval : null;
   } catch (thrown) {
     if (thrown instanceof SyntaxError || thrown instanceof SetpointError) return null;
@@ -146,7 +147,7 @@ function sign(approval: Approval, key: string): string {
   return createHmac('sha256', key).update(text).digest('hex');
 }
 
-function isSame(one: string, other: string): boolean {
+function isSameSignature(one: string, other: string): boolean {
   const [a, b] = [Buffer.from(one), Buffer.from(other)];
   return a.length === b.length && timingSafeEqual(a, b);
 }

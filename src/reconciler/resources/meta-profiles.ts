@@ -81,7 +81,7 @@ function readMetaMembers(config: ValueRecord): ValueRecord {
 }
 
 /** The members that the file has no place for: those of other releases. */
-function withoutKnown(config: ValueRecord): ValueRecord {
+function withoutMetaMembers(config: ValueRecord): ValueRecord {
   const known: readonly string[] = NAMES.map(([, theirs]) => theirs);
   return createRecord(Object.entries(config).filter(([name]) => !known.includes(name)));
 }
@@ -96,7 +96,7 @@ async function listMetaProfiles(asking: Asking): Promise<readonly ListedItem[] |
     if (!isRecord(found) || !isRecord(found['config'])) return null;
     const { name, config } = found;
     if (typeof name === 'string') {
-      others.set(name, withoutKnown(config));
+      others.set(name, withoutMetaMembers(config));
       const shows = NAMES.flatMap(([own, theirs]) => (Object.hasOwn(config, theirs) ? [own] : []));
       shown.set(name, shows);
     }

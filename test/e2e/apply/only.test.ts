@@ -35,7 +35,7 @@ async function fileOf(dialect: EmulatorDialect, text: (language: string) => stri
   const env = { A: 'a-value', B: 'b-value' };
   const run = (args: readonly string[], more = {}) =>
     setpoint(args, { cwd: folder.path, env: { ...env, ...more } });
-  write(`${text('en')}`);
+  write(text('en'));
   expect(await run(['apply', '--yes'], { UNSET: 'canary-key' })).toMatchObject({ code: 0 });
   write(text('de'));
   return {

@@ -63,8 +63,8 @@ describe.each(['TLSv1.3', 'TLSv1.2'] as const)(
       ],
     ])('is reached with %s', async (_, server, env) => {
       const { url, requests } = await secured({ maxVersion });
-      settings(url, server as Record<string, string>);
-      const { code, stderr } = await run(['plan'], env as Record<string, string>);
+      settings(url, server);
+      const { code, stderr } = await run(['plan'], env);
       expect([code, stderr]).toEqual([0, '']);
       expect(requests.length).toBeGreaterThan(0);
     });
@@ -127,7 +127,7 @@ describe('what is wrong with the files is reported, and nothing is sent', () => 
     ],
   ])('%s', async (_, server, words) => {
     const { url, connections } = await secured();
-    settings(url, { ...CERT, ...server } as Record<string, string>);
+    settings(url, { ...CERT, ...server });
     const { code, stdout, stderr } = await run(['plan'], { K: '-----BEGIN canary-text' });
     expect(code).not.toBe(0);
     expect(stderr).toContain(words);
@@ -152,7 +152,7 @@ describe('what is wrong with the files is reported, and nothing is sent', () => 
       'A private key does not belong in this file.',
     ],
   ])('validate: %s', async (_, server, words) => {
-    settings('https://agents.example.com', server as Record<string, string>);
+    settings('https://agents.example.com', server);
     const { code, stdout, stderr } = await run(['validate']);
     expect(code).toBe(3);
     expect(stdout + stderr).toContain(words);

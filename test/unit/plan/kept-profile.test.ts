@@ -29,7 +29,7 @@ function shown(
   return observeAppServer({
     ...answer,
     llm_profiles: { active, profiles },
-  } as unknown as ValueRecord);
+  });
 }
 
 describe('the LLM profile that a write ends', () => {

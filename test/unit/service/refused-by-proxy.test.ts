@@ -54,7 +54,7 @@ describe('a refusal', () => {
       'proxy in front of the service refused',
     ],
   ])('%i with %o is of a proxy, by its name if it is known', (status, headers, words) => {
-    const { message, hint } = errorOf(status, headers as Record<string, string>);
+    const { message, hint } = errorOf(status, headers);
     expect(message).toContain(words);
     expect(message + hint).not.toMatch(/canary|SETPOINT_API_KEY/);
   });

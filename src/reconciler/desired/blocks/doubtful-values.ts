@@ -34,7 +34,7 @@ const RULES: readonly Rule[] = [
 export function findDoubtfulValues(holder: MapNode, path: FilePath): PlacedFinding[] {
   return RULES.flatMap(({ places, judge }) =>
     places.flatMap((place): PlacedFinding[] => {
-      const node = findMember(member(holder, 'settings'), place);
+      const node = findSettingsMember(member(holder, 'settings'), place);
       if (node?.kind !== 'scalar' || typeof node.value !== 'string' || node.value.includes('${'))
         return [];
       const found = judge(node.value);
@@ -53,7 +53,7 @@ export function findDoubtfulValues(holder: MapNode, path: FilePath): PlacedFindi
   );
 }
 
-function findMember(node: Node | undefined, place: FilePath): Node | undefined {
+function findSettingsMember(node: Node | undefined, place: FilePath): Node | undefined {
   return place.reduce((at: Node | undefined, name) => member(at, name), node);
 }
 

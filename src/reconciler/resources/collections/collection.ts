@@ -114,8 +114,8 @@ export function collection(
       const wire = wires[settings.dialect.name];
       throwIfNotRenamed(form, wire, named, listing);
       const followed = afterEarlierRenames(wire ?? {}, listing, earlier);
-      const renamed = afterRenames(named, followed);
-      const known = { items: named, listing: renamed, desired: input.desired, settings };
+      const renamed = { listing: afterRenames(named, followed), desired: input.desired, settings };
+      const known = { ...renamed, items: named };
       const items = withOthers(form, known, wire, exhaustive);
       const judged = { ...known, items };
       throwIfUnfit(form, wire, judged);
@@ -161,10 +161,9 @@ export function collection(
     lists: {
       [block]: {
         read: async (reader, settings, signal, desired) => {
-          if (settings === null) return null;
           const asked = { declared: declaredIn(desired), desired, all: true } as const;
-          const shown = readSettingsListing(form, wires, settings);
-          if (shown === 'untold') return null;
+          const shown = settings === null ? 'untold' : readSettingsListing(form, wires, settings);
+          if (settings === null || shown === 'untold') return null;
           const listing = shown ?? (await reader(kind.reader).list(settings, asked, signal));
           return listing?.items.map(toShownItem) ?? null;
         },
