@@ -17,7 +17,6 @@ import type { Startup, TimeLimits } from '../service/request.ts';
 import { knowing, settingsObserver } from '../service/settings.ts';
 import { DEFAULT_TIMEOUT, type Options } from './options.ts';
 import type { PreparedTarget } from './prepare.ts';
-import { readTlsFiles } from './tls-files.ts';
 import type { Running } from './redacting.ts';
 
 /** A connection to the service of an environment, and what reads it. */
@@ -76,7 +75,6 @@ export async function observeTarget<T>(
 const LISTING = 5000;
 const BARE_STORE = '.setpoint/embedded.json';
 
-/** `embedded:` starts the service here, on loopback, with its store next to the settings file. */
 /** Reports whether a native value is a secret, or a map that may contain some. */
 function canHaveSecrets({ field: { name, secret, path } }: DesiredField): boolean {
   return (
@@ -85,6 +83,12 @@ function canHaveSecrets({ field: { name, secret, path } }: DesiredField): boolea
   );
 }
 
+/** Most files name none, and what reads them loads the cryptography of Node. */
+function hasTlsFiles({ caFile, clientCert }: ServerSettings): boolean {
+  return caFile !== null || clientCert !== null;
+}
+
+/** `embedded:` starts the service here, on loopback, with its store next to the settings file. */
 async function openTarget(
   { target, server, desired }: PreparedTarget,
   options: Running<Options>,
@@ -103,7 +107,9 @@ async function openTarget(
     userAgent: `setpoint/${VERSION}`,
     networks: options.networks,
     asksSecrets: asksSecrets || desired.fields.some(canHaveSecrets),
-    ...(embedded === null ? readTlsFiles({ target }, server, options) : {}),
+    ...(embedded === null && hasTlsFiles(server)
+      ? (await import('./tls-files.ts')).readTlsFiles({ target }, server, options)
+      : {}),
     proxy: options.proxy,
     ...(options.dispatcher === undefined ? {} : { dispatcher: options.dispatcher }),
   });
