@@ -160,7 +160,7 @@ export function createValueFinding({ root, path, node }: RefusedValue): PlacedFi
     message:
       path.length === 1 && path[0] === 'version'
         ? `This setpoint reads version ${phrase(expected)}.`
-        : `${subject(path)} must be ${form?.[0] ?? phrase(expected)}.`,
+        : `${subject(path)} must be ${form?.[0] ?? phraseAt(path, expected)}.`,
     hint: form?.[1] ?? hintFor(expected, node, kind, path),
     path,
   } as const;
@@ -200,6 +200,12 @@ function subject(path: readonly string[]): string {
   const last = path.at(-1) ?? '';
   if (/^\d+$/.test(last)) return `An entry of ${path.findLast((key) => !/^\d+$/.test(key))}`;
   return isShowable(last) ? last : 'This key';
+}
+
+function phraseAt(path: readonly string[], expected: Expectation): string {
+  return path.length === 1 && path[0] === 'extends'
+    ? 'a path or a list of paths'
+    : phrase(expected);
 }
 
 function phrase(expected: Expectation): string {
