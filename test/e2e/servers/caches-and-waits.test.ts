@@ -51,6 +51,12 @@ it.each([
     return false;
   });
   expect((await setpoint(['plan'], { cwd })).stdout).toContain(words);
+  const { stdout } = await setpoint(['plan', '--output', 'json'], { cwd });
+  expect(JSON.parse(stdout)).toMatchObject({
+    environments: [
+      { warnings: expect.arrayContaining([expect.objectContaining({ code: 'cached-answer' })]) },
+    ],
+  });
 });
 
 it.each([{ age: '0' }, { 'x-cache': 'MISS' }, { 'cf-cache-status': 'DYNAMIC' }, {}])(
