@@ -124,12 +124,10 @@ function listServerChanges(
   const place = differences.find(([one]) => isWithin(one, NATIVE_SERVERS))?.[0];
   if (place === undefined) return [];
   const [was = null, is = null] = [observed, expected].map(({ values }) => values['mcp_config']);
-  return findMcpChanges(was, is, desired, observed.dialect, () => false).map(
-    ({ path, before, after }) => ({
-      ...createConsequence(findCause(place), path, place, before, after),
-      ...(after === null ? { action: 'remove' } : {}),
-    }),
-  );
+  return findMcpChanges(was, is, desired, observed.dialect).map(({ path, before, after }) => ({
+    ...createConsequence(findCause(place), path, place, before, after),
+    ...(after === null ? { action: 'remove' } : {}),
+  }));
 }
 
 function createConsequence(

@@ -70,6 +70,11 @@ function sent({ seen }: AgentServer): string[] {
   return seen.map(({ method, path }) => `${method} ${path}`);
 }
 
+/** The requests for the settings: a plan lists what the service has of other blocks, too. */
+function ofSettings({ seen }: AgentServer): AgentServer['seen'] {
+  return seen.filter(({ path }) => path === '/api/settings');
+}
+
 const EVERYTHING = dedent`
   language: de
   agent: BrowsingAgent
@@ -561,7 +566,8 @@ describe('what the server cannot hold', () => {
 describe('what a plan warns of', () => {
   it('A13: fields of the llm while a profile is active', async () => {
     const server = await serverWith(STORED);
-    server.instead = ({ method }) => (method === 'GET' ? { status: 200, body: profiled } : null);
+    server.instead = ({ path }) =>
+      path === '/api/settings' ? { status: 200, body: profiled } : null;
     const profiled = { ...(await masked(server)), active_profile: 'fast' };
     const codes = async (settings: string) =>
       (await plan(asked(server, settings))).environments[0]?.warnings.map(({ code }) => code);
@@ -574,7 +580,7 @@ describe('what a plan warns of', () => {
     const record = await masked(server);
     const settings = record['agent_settings'] as JsonRecord;
     const later = { ...record, agent_settings: { ...settings, schema_version: 10 } };
-    server.instead = () => ({ status: 200, body: later });
+    server.instead = ({ path }) => (path === '/api/settings' ? { status: 200, body: later } : null);
     const { environments } = await plan(asked(server, 'language: fr\n'));
     expect(environments[0]).toMatchObject({ release: 'later than 1.57' });
     expect(environments[0]?.warnings.map(({ code }) => code)).toEqual(['later-release']);
@@ -696,7 +702,7 @@ describe('server.compare_secrets', () => {
       ['mcp_config', 'api_key differs'],
       ['mcp_config', 'env.TOKEN differs'],
     ]);
-    expect(server.seen.map(({ exposes }) => exposes)).toEqual([false, true]);
+    expect(ofSettings(server).map(({ exposes }) => exposes)).toEqual([false, true]);
     const outcome = await apply(asked(server, settings, { compares: true }));
     const [applied] = outcome.environments;
     expect(applied).toMatchObject({ status: 'applied', unknown: [] });
@@ -739,7 +745,7 @@ describe('server.compare_secrets', () => {
     };
     const { environments } = await plan(asked(server, settings, { compares: true }));
     expect(environments[0]).toMatchObject({ complete: true, error: null });
-    expect(server.seen).toHaveLength(4);
+    expect(ofSettings(server)).toHaveLength(4);
   });
 
   it.each([
