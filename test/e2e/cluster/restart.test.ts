@@ -48,7 +48,11 @@ describe.each(SERVERS)('a restart without the records, on an API server %s', (_,
     for (const name of names) await one.target(name, { interval: '30m', ...STATES[name]?.[0] });
     const first = await one.start();
     await one.until('changed', (status) => reasonOf(status, 'Ready') === 'InSync');
-    await one.until('written', (status) => status.lastApplied !== undefined);
+    // While it applies, lastApplied is there before the server has the write.
+    await one.until(
+      'written',
+      (status) => reasonOf(status, 'Ready') === 'InSync' && status.lastApplied !== undefined,
+    );
     // The server replaces its whole record.
     const stored = { language: 'en', max_iterations: 50, user_consents_to_analytics: false };
     await store(one.service.url, stored);
