@@ -56,11 +56,17 @@ export function predictRequest(
   const made = after(effects, before, request);
   const [was, is] = [readRecord(before, 'settings'), readRecord(made, 'settings')];
   return {
-    // What a type has and the server does not show is none of its release.
+    // What a type has and the server does not show is none of its release. A server that has nothing stored yet shows nothing.
     differences: listDifferences(was, is).filter(
-      ([place]) => readPath(shown, place) !== undefined || readPath(was, place) === undefined,
+      ([place]) =>
+        !observed.stored ||
+        readPath(shown, place) !== undefined ||
+        readPath(was, place) === undefined,
     ),
-    expected: withRevealed(encode(applyDifferences(shown, was, is), made), observed),
+    expected: withRevealed(
+      encode(applyDifferences(observed.stored ? shown : was, was, is), made),
+      observed,
+    ),
   };
 }
 
