@@ -124,7 +124,13 @@ function listServerChanges(
   const place = differences.find(([one]) => isWithin(one, NATIVE_SERVERS))?.[0];
   if (place === undefined) return [];
   const [was = null, is = null] = [observed, expected].map(({ values }) => values['mcp_config']);
-  return findMcpChanges(was, is, desired, observed.dialect).map(({ path, before, after }) => ({
+  const { dialect } = observed;
+  const ofOthers = findMcpChanges(was, is, desired, dialect).map(({ path }) => formatPath(path));
+  // What the file declares is there as declared after the write, unless the server loses it.
+  const changed = findMcpChanges(was, is, desired, dialect, () => false).filter(
+    ({ path, after }) => after === null || ofOthers.includes(formatPath(path)),
+  );
+  return changed.map(({ path, before, after }) => ({
     ...createConsequence(findCause(place), path, place, before, after),
     ...(after === null ? { action: 'remove' } : {}),
   }));
