@@ -28,7 +28,7 @@ const STYLE = { color: false, width: null, verbose: true };
  * Applies the plan of an approval: what `setpoint apply PLAN.json` does, with the same refusals. The approval is used up before the first
  * write, and the journal records each write with the approval, who gave it, and which client used it.
  */
-export async function applyApproved(
+export async function applyApproval(
   args: Arguments,
   context: ToolContext,
 ): Promise<CallToolResult> {

@@ -11,7 +11,11 @@ import { toolOptions } from './context.ts';
 
 /** The settings files of the server, the published schemas, and the help of each command. */
 export function listResources(flags: Flags<'mcp'>, io: Io): ListResourcesResult {
-  const files = settingsFiles(flags, io).map(({ path }) => ({
+  return { resources: describeResources(loadSettingsFiles(flags, io)) };
+}
+
+function describeResources(loaded: SettingsFiles): ListResourcesResult['resources'] {
+  const files = loaded.map(({ path }) => ({
     uri: `setpoint://file/${encodeURIComponent(path)}`,
     name: path,
     description: 'A settings file. Literals that may be secrets are masked.',
@@ -29,27 +33,30 @@ export function listResources(flags: Flags<'mcp'>, io: Io): ListResourcesResult 
     description: 'The help of a command: flags and exit codes.',
     mimeType: 'text/plain',
   }));
-  return { resources: [...files, ...schemas, ...help] };
+  return [...files, ...schemas, ...help];
 }
 
 /** Throws usage for an address that is not in the list. */
 export function readResource(uri: string, flags: Flags<'mcp'>, io: Io): ReadResourceResult {
-  const listed = listResources(flags, io).resources.find((one) => one.uri === uri);
+  const files = loadSettingsFiles(flags, io);
+  const listed = describeResources(files).find((one) => one.uri === uri);
   const [kind = '', name = ''] = uri.replace('setpoint://', '').split('/');
   if (listed === undefined) throw usageError('This server has no resource of that address.');
-  const text = readListed(kind, decodeURIComponent(name), flags, io);
+  const text = readResourceText(kind, decodeURIComponent(name), files);
   return { contents: [{ uri, mimeType: listed.mimeType, text }] };
 }
 
-function readListed(kind: string, name: string, flags: Flags<'mcp'>, io: Io): string {
+function readResourceText(kind: string, name: string, files: SettingsFiles): string {
   if (kind === 'schema') return readPackageFile(`schemas/${name}.schema.json`);
   if (kind === 'help') return COMMAND_HELP[name] ?? '';
-  const file = settingsFiles(flags, io).find(({ path }) => path === name);
+  const file = files.find(({ path }) => path === name);
   return maskFileLines(file?.text ?? '')
     .map(({ shown }) => shown)
     .join('\n');
 }
 
-function settingsFiles(flags: Flags<'mcp'>, io: Io): ReturnType<typeof loadTargets>['files'] {
+type SettingsFiles = ReturnType<typeof loadTargets>['files'];
+
+function loadSettingsFiles(flags: Flags<'mcp'>, io: Io): SettingsFiles {
   return loadTargets(toolOptions({ flags, io }, 'reads')).files;
 }

@@ -15,7 +15,7 @@ import { validateCommand } from '../cli/commands/validate.ts';
 import type { Flags } from '../cli/command-table.ts';
 import type { Io } from '../cli/io.ts';
 import { SCHEMAS } from '../cli/words.ts';
-import { applyApproved } from './apply-approved.ts';
+import { applyApproval } from './apply-approved.ts';
 import { Arguments, type ArgumentsSchema } from './arguments.ts';
 import { sharedFlags, type ToolContext } from './context.ts';
 import { readOutputSchema } from './output-schema.ts';
@@ -242,7 +242,7 @@ export const TOOLS: Readonly<Record<string, SetpointTool>> = {
       idempotentHint: false,
       openWorldHint: true,
     },
-    run: applyApproved,
+    run: applyApproval,
   },
 };
 

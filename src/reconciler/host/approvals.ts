@@ -70,15 +70,18 @@ export function readApproval(
 ): Approval {
   const key = approvalKey(env);
   if (!NAME.test(name))
-    throw refused('That is not the name of an approval.', 'setpoint approve prints the name.');
+    throw createRefusal(
+      'That is not the name of an approval.',
+      'setpoint approve prints the name.',
+    );
   const approval = parseApproval(data, name, key);
   if (approval === null)
-    throw refused(
+    throw createRefusal(
       `There is no approval ${name} that was signed with ${APPROVAL_KEY}.`,
       'A person makes one: setpoint approve PLAN.json.',
     );
   if (!(now < Date.parse(approval.expires_at)))
-    throw refused(`The approval ${name} expired at ${approval.expires_at}.`, APPROVE_AGAIN);
+    throw createRefusal(`The approval ${name} expired at ${approval.expires_at}.`, APPROVE_AGAIN);
   return approval;
 }
 
@@ -116,7 +119,7 @@ export async function useApproval(
     });
   } catch (thrown) {
     if (systemCode(thrown) === 'EEXIST')
-      throw refused(`The approval ${name} was used before.`, APPROVE_AGAIN);
+      throw createRefusal(`The approval ${name} was used before.`, APPROVE_AGAIN);
     throw new SetpointError(
       'output-failed',
       `The use of approval ${name} could not be recorded. Nothing was sent.`,
@@ -156,6 +159,6 @@ function approvalFile(data: string, name: string): string {
   return join(data, FOLDER, `${name}.json`);
 }
 
-function refused(message: string, hint: string): SetpointError {
+function createRefusal(message: string, hint: string): SetpointError {
   return new SetpointError('not-covered', message, { hint });
 }

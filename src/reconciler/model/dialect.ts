@@ -36,8 +36,6 @@ export interface Dialect {
   readonly undecryptable?: string;
   /** The fields that these services have. */
   readonly fields: ReadonlyMap<string, DialectField>;
-  /** Returns the dialect of services whose agent is of a kind; absent if all are of one. */
-  readonly ofKind?: (kind: string) => Dialect;
   /** Facts about native fields beyond their schema, by their names; for services that have them. */
   readonly native?: ReadonlyMap<string, Pick<DialectField, 'onNull'>>;
   /** The fields that these services do not have, each with the services that do, in words. */

@@ -59,7 +59,7 @@ export function proposeChange(request: ProposeRequest): Promise<Proposal> {
     const edit = redactEdit(change, run.resolved);
     if (edited === file.text)
       return { kind: 'proposal', file: file.path, status: 'unchanged', edit, diagnostics: [] };
-    const diagnostics = checkEdited(file, edited, loaded.files.length > 1, run);
+    const diagnostics = listProblems(file, edited, loaded.files.length > 1, run);
     const isValid = !diagnostics.some(({ severity }) => severity === 'error');
     if (isValid) await writeFiles([change], fileLimit(run));
     return {
@@ -95,7 +95,7 @@ function chooseFile(files: readonly LoadedFile[], request: ProposeRequest): Load
 }
 
 function editFile(file: LoadedFile, request: ProposeRequest): string {
-  const keys = keysOf(request.path);
+  const keys = parseFileKeys(request.path);
   const source = yamlSource(file.text);
   if (source === null)
     throw usageError(`${file.path} is not YAML that can be edited.`, 'Fix its problems first.');
@@ -103,7 +103,7 @@ function editFile(file: LoadedFile, request: ProposeRequest): string {
   const path =
     request.environment === undefined
       ? keys
-      : ['environments', namedEnvironment(data, request.environment), ...keys];
+      : ['environments', checkEnvironmentName(data, request.environment), ...keys];
   const edited = editText(file.text, [{ path, value: request.value }]);
   if (edited !== null) return edited;
   throw usageError(
@@ -113,7 +113,7 @@ function editFile(file: LoadedFile, request: ProposeRequest): string {
 }
 
 /** The keys of a path in a file. A path that begins with no block is one of the settings. */
-function keysOf(text: string): readonly string[] {
+function parseFileKeys(text: string): readonly string[] {
   const path = parsePath(text);
   if (path === null)
     throw usageError(
@@ -135,14 +135,14 @@ function onlyForPeople(block: string): Error {
   );
 }
 
-function namedEnvironment(data: Json, name: string): string {
+function checkEnvironmentName(data: Json, name: string): string {
   const environments = isObject(data) ? data['environments'] : undefined;
   const names = isObject(environments) ? Object.keys(environments) : [];
   if (names.includes(name)) return name;
   throw usageError('The file has no environment of that name.', choicesHint(name, names));
 }
 
-function checkEdited(
+function listProblems(
   { path }: LoadedFile,
   text: string,
   several: boolean,

@@ -85,7 +85,6 @@ export const AGENT_SERVER: Dialect = {
   writes: 'fields',
   mcp: 'entries',
   nullsMayHide: false,
-  ofKind: (kind) => agentServerWith(kind === 'acp'),
   unstorable: UNSTORABLE,
   undecryptable:
     "Look at the server's OH_SECRET_KEY: its secrets may be encrypted with another key, and releases before 1.57 lose them by the next write.",

@@ -66,7 +66,6 @@ export const APP_SERVER: Dialect = {
   mcp: 'config',
   authHeader: 'Authorization',
   nullsMayHide: false,
-  ofKind: (kind) => appServerWith(kind === 'acp'),
   native: new Map([['disabled_skills', { onNull: 'refuses' }]]),
   lacks: LACKS,
   fields: new Map(
