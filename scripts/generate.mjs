@@ -32,7 +32,7 @@ const ARGO = 'examples/kubernetes/argo-cd';
 const snapshots = readSnapshots(root);
 const BANNER =
   '// Generated from schemas/settings.schema.json by `npm run generate`. Do not edit.\n';
-const { buildProgram, ERRORS, RULES, RESOURCES, COLLECTION_FORMS, OBSERVABLE } =
+const { buildProgram, ERRORS, DIAGNOSTICS, RULES, RESOURCES, COLLECTION_FORMS, OBSERVABLE } =
   await commandLine();
 const written = JSON.parse(readFileSync(join(root, SCHEMA_FILE), 'utf8'));
 const schema = withNative(withBlocks(written), snapshots);
@@ -288,6 +288,7 @@ async function commandLine() {
     const input = {
       program: join(root, 'src/command/cli/run-command.ts'),
       error: join(root, 'src/reconciler/model/error.ts'),
+      diagnostic: join(root, 'src/reconciler/model/diagnostic.ts'),
       guard: join(root, 'src/reconciler/model/guard.ts'),
       forms: join(root, 'src/reconciler/model/collection-forms.ts'),
       observed: join(root, 'src/reconciler/model/observed.ts'),
@@ -417,7 +418,7 @@ settle(
     root,
     schema,
     buildProgram(() => {}),
-    ERRORS,
+    { errors: ERRORS, diagnostics: DIAGNOSTICS },
   ),
 );
 

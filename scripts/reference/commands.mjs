@@ -84,8 +84,8 @@ const EXIT_CODES = {
   '130, 143': 'interrupted, even if the write in flight was finished and verified',
 };
 
-/** docs/reference/exit-codes.md, from the help and the table of errors. */
-export function exitCodesPage(program, errors) {
+/** docs/reference/exit-codes.md, from the help, the table of errors and what happened at each of them (errors.json). */
+export function exitCodesPage(program, errors, meanings) {
   const listed = new Set(
     shownCommands(program)
       .flatMap(exitsOf)
@@ -94,6 +94,11 @@ export function exitCodesPage(program, errors) {
   const unknown = [...listed].filter((codes) => !Object.hasOwn(EXIT_CODES, codes));
   if (listed.size < 5 || unknown.length > 0)
     throw new Error(`the helps list exit codes that have no meaning here: ${unknown.join(', ')}`);
+  const odd = Object.keys({ ...errors, ...meanings }).filter(
+    (name) => !errors[name] || !meanings[name],
+  );
+  if (odd.length > 0)
+    throw new Error(`errors.json and the table of errors differ in: ${odd.join(', ')}`);
   const rows = Object.entries(EXIT_CODES).map(([codes, text]) => [
     codes,
     text,
@@ -107,16 +112,31 @@ export function exitCodesPage(program, errors) {
     'If several environments end differently, the command exits with the first of 130 or 143, 7, 8, 1, 9, 4, 6, 5, 3, 2, 0. The',
     'codes that a command can end with are in its section of [commands](commands.md).\n',
     '## Errors\n',
-    'The code of an error is in `error.code` of JSON documents and never changes its meaning. [Errors](../errors.md) has what happened;',
-    'this is what to do, unless the message is more precise. [Troubleshooting](../troubleshooting.md) has the ones that',
-    'people meet most.\n',
+    'The code of an error is in `error.code` of JSON documents and never changes its meaning. The message may be more precise.',
+    '[Troubleshooting](../troubleshooting.md) has the ones that people meet most.\n',
     table(
-      ['error', 'exit', 'what to do'],
+      ['error', 'exit', 'what happened', 'what to do'],
       Object.entries(errors).map(([name, { exit, hint }]) => [
         code(name),
         String(exit),
+        meanings[name],
         prose(hint),
       ]),
+    ),
+    '',
+  ].join('\n');
+}
+
+/** docs/reference/diagnostics.md, from the table of diagnostics. */
+export function diagnosticsPage(diagnostics) {
+  return [
+    banner('src/reconciler/model/diagnostic.ts'),
+    '# Diagnostics\n',
+    'What `setpoint validate` can find in a settings file. It reports all problems at once, each with its line, column and remedy. The',
+    'codes are stable, the sentences are not.\n',
+    table(
+      ['code', 'meaning'],
+      Object.entries(diagnostics).map(([name, meaning]) => [code(name), meaning]),
     ),
     '',
   ].join('\n');

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
 import { actionPage } from './action.mjs';
-import { commandsPage, exitCodesPage } from './commands.mjs';
+import { commandsPage, diagnosticsPage, exitCodesPage } from './commands.mjs';
 import { documentsPage } from './documents.mjs';
 import { libraryPage } from './library.mjs';
 import { settingsPage } from './settings.mjs';
@@ -11,8 +11,8 @@ import { variablesPage } from './variables.mjs';
 
 const WORKFLOWS = ['plan.yml', 'apply.yml', 'drift.yml'];
 
-/** `schema` is that of settings.yaml, `program` the command line as commander has it, `errors` the table of src/reconciler/model/error.ts. */
-export function referencePages(root, schema, program, errors) {
+/** `schema` is that of settings.yaml, `program` the command line as commander has it, the tables those of src/reconciler/model. */
+export function referencePages(root, schema, program, { errors, diagnostics }) {
   const read = (path) => readFileSync(join(root, path), 'utf8');
   const schemas = readdirSync(join(root, 'schemas'))
     .filter((file) => file.endsWith('.schema.json'))
@@ -21,7 +21,8 @@ export function referencePages(root, schema, program, errors) {
   const workflows = WORKFLOWS.map((file) => [file, parse(read(`.github/workflows/${file}`))]);
   const pages = {
     commands: commandsPage(program),
-    'exit-codes': exitCodesPage(program, errors),
+    'exit-codes': exitCodesPage(program, errors, JSON.parse(read('scripts/reference/errors.json'))),
+    diagnostics: diagnosticsPage(diagnostics),
     settings: settingsPage(schema),
     'environment-variables': variablesPage(root),
     documents: documentsPage(schemas),

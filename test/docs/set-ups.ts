@@ -182,6 +182,9 @@ export const SET_UPS: Readonly<Record<string, Setup>> = {
       },
     },
   },
+  'docs/guides/mcp-servers.md': {
+    services: { [AGENTS]: { options: { dialect: 'agent-server' } } },
+  },
   'docs/guides/profiles.md': {
     services: { [AGENTS]: { options: { dialect: 'agent-server' } } },
   },

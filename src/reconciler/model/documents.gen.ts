@@ -43,7 +43,7 @@ export interface EnvironmentHealth {
     readonly found: string;
     /** What to do about a failure or a warning. */
     readonly remedy: string | null;
-    /** For a failure: its code (docs/errors.md). doctor exits with that of the first failure. */
+    /** For a failure: its code (docs/reference/exit-codes.md). doctor exits with that of the first failure. */
     readonly code: string | null;
   }[];
 }
@@ -64,7 +64,7 @@ export interface DoctorDocument {
     readonly found: string;
     /** What to do about a failure or a warning. */
     readonly remedy: string | null;
-    /** For a failure: its code (docs/errors.md). doctor exits with that of the first failure. */
+    /** For a failure: its code (docs/reference/exit-codes.md). doctor exits with that of the first failure. */
     readonly code: string | null;
   }[];
   readonly environments: readonly EnvironmentHealth[];
@@ -518,7 +518,7 @@ export interface SmokeDocument {
 
 export interface DiagnosticReport {
   readonly severity: 'error' | 'warning';
-  /** docs/diagnostics.md lists them with their meanings. */
+  /** docs/reference/diagnostics.md lists them with their meanings. */
   readonly code: DiagnosticCode;
   readonly message: string;
   readonly hint: string;

@@ -6,7 +6,7 @@ export const SNAPSHOT_COMMAND = 'setpoint get settings,sandboxes -o json=';
 
 /**
  * Every way in which setpoint can fail. `exit` is the exit code of the command; `hint` is what to do, unless the code that
- * throws it knows better. docs/errors.md lists the same; a test keeps them in step.
+ * throws it knows better. scripts/reference/errors.json says what happened; docs/reference/exit-codes.md has both.
  */
 export const ERRORS = {
   usage: { exit: 3, hint: 'Run setpoint help COMMAND for its flags.' },
