@@ -7,7 +7,7 @@ import { tableOf } from './table.mjs';
 
 const USUAL = ['start', 'planning', 'fleet', 'origins'];
 /** Those that take minutes run if they are named. */
-const PARTS = [...USUAL, 'latency', 'watch', 'page', 'cluster'];
+const PARTS = [...USUAL, 'collections', 'latency', 'watch', 'page', 'cluster'];
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,

@@ -16,8 +16,8 @@ const WAITING = 1024;
 
 /**
  * Works on at most `limit` items at a time, and hands each result to `take` in the order of the items, one at a time. Results are dropped
- * after that, and items are not begun far ahead of the one whose result is next. Rejects with the first error of `work` or `take`, and
- * begins no item after it.
+ * after that, and items are not begun far ahead of the one whose result is next. After an error of `work` or `take` no item is begun;
+ * those that are under way are waited for, and of several errors the one of the earliest item is thrown, whichever came first.
  */
 export async function processInOrder<T, R>(
   items: readonly T[],
@@ -28,6 +28,7 @@ export async function processInOrder<T, R>(
   // A ring: a map would be created again and again while results come and go.
   const done: ({ readonly result: R } | undefined)[] = [];
   const run = { begun: 0, taken: 0, taking: false, failed: false };
+  const errors: { readonly index: number; readonly error: unknown }[] = [];
   let waiting: (() => void)[] = [];
   const room = (): Promise<void> => new Promise((resolve) => waiting.push(resolve));
   const wake = (): void => {
@@ -55,18 +56,17 @@ export async function processInOrder<T, R>(
       }
       const index = run.begun;
       run.begun += 1;
-      done[index % WAITING] = { result: await work(items[index] as T) };
-      await takeReady();
+      try {
+        done[index % WAITING] = { result: await work(items[index] as T) };
+        await takeReady();
+      } catch (error) {
+        run.failed = true;
+        errors.push({ index, error });
+        wake();
+      }
     }
   };
-  const guarded = async (): Promise<void> => {
-    try {
-      await worker();
-    } catch (thrown) {
-      run.failed = true;
-      wake();
-      throw thrown;
-    }
-  };
-  await Promise.all(Array.from({ length: Math.max(1, Math.min(limit, items.length)) }, guarded));
+  await Promise.all(Array.from({ length: Math.max(1, Math.min(limit, items.length)) }, worker));
+  const [first] = errors.toSorted((one, other) => one.index - other.index);
+  if (first !== undefined) throw first.error;
 }

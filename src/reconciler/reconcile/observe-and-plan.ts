@@ -40,14 +40,11 @@ async function planDeclared(
 ): Promise<readonly PartPlan[]> {
   const read: Reading[] = [];
   const lacking: LackingError[] = [];
-  for (const resource of input.resources) {
-    try {
-      const reading = resource.read(input, observed);
-      read.push(reading instanceof Promise ? await reading : reading);
-    } catch (thrown) {
-      if (thrown instanceof LackingError) lacking.push(thrown);
-      else throw lackingAll(lacking) ?? thrown;
-    }
+  const readings = input.resources.map(async (resource) => resource.read(input, observed));
+  for (const reading of await Promise.allSettled(readings)) {
+    if (reading.status === 'fulfilled') read.push(reading.value);
+    else if (reading.reason instanceof LackingError) lacking.push(reading.reason);
+    else throw lackingAll(lacking) ?? reading.reason;
   }
   const lacked = lackingAll(lacking);
   if (lacked !== null) throw lacked;

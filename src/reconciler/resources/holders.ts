@@ -19,6 +19,8 @@ import {
   type Value,
   type ValueRecord,
 } from '../model/value.ts';
+import { inParallel } from '../reconcile/in-order.ts';
+import { READS_AT_ONCE } from '../service/read-slots.ts';
 import type { Asking } from './collections/wire.ts';
 
 /* What on an Agent Server names LLM profiles and meta profiles. It is looked up only where something is to be removed. */
@@ -120,11 +122,10 @@ async function readHolders(
   names: readonly string[],
   key: string,
 ): Promise<readonly (readonly [name: string, record: ValueRecord])[]> {
-  const found: (readonly [string, ValueRecord])[] = [];
-  for (const name of names) {
+  const found = await inParallel(names, READS_AT_ONCE, async (name) => {
     const json = await get(`${path}/${encodeURIComponent(name)}`);
     const record: Value | undefined = typeof json === 'symbol' ? undefined : readPath(json, [key]);
-    if (isRecord(record)) found.push([name, record]);
-  }
-  return found;
+    return isRecord(record) ? ([name, record] as const) : null;
+  });
+  return found.filter((one) => one !== null);
 }

@@ -9,10 +9,11 @@ import {
   type Value,
   type ValueRecord,
 } from '../model/value.ts';
+import { inParallel } from '../reconcile/in-order.ts';
+import { READS_AT_ONCE } from '../service/read-slots.ts';
 import { readNextPageId } from '../service/v1/list.ts';
 import { collection } from './collections/collection.ts';
 import {
-  ABSENT,
   createPagedReader,
   createRemovalRequest,
   createRenameRequest,
@@ -77,15 +78,12 @@ async function revealDeclaredItems(
   items: readonly ListedItem[] | null,
 ): Promise<readonly ListedItem[] | null> {
   if (items === null || !reveals || names === 'all') return items;
-  const told: ListedItem[] = [];
-  for (const item of items) {
-    const isAsked = names.includes(item.name);
-    const value = isAsked ? await getSecret(`${AGENT}/${encodeURIComponent(item.name)}`) : ABSENT;
-    const isKnown = typeof value !== 'symbol' && !isMaskedSecret(value);
-    const members = Object.entries(item.members);
-    told.push(isKnown ? { ...item, members: createRecord([...members, ['value', value]]) } : item);
-  }
-  return told;
+  return inParallel(items, READS_AT_ONCE, async (item) => {
+    if (!names.includes(item.name)) return item;
+    const value = await getSecret(`${AGENT}/${encodeURIComponent(item.name)}`);
+    if (typeof value === 'symbol' || isMaskedSecret(value)) return item;
+    return { ...item, members: createRecord([...Object.entries(item.members), ['value', value]]) };
+  });
 }
 
 /** The values that a service hands to the agents that it runs, by name. */

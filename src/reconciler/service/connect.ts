@@ -15,6 +15,7 @@ import {
   Networks,
   type Turns,
 } from './network.ts';
+import { ReadSlots } from './read-slots.ts';
 import { isReservedHeader } from '../model/mcp.ts';
 
 /**
@@ -89,6 +90,8 @@ export interface Connection {
   readonly random: () => number;
   /** The turns at which requests may be sent, if the service limits them. */
   readonly turns: Pick<Turns, 'read' | 'write'>;
+  /** Limits how many reads are under way at once. */
+  readonly slots: ReadSlots;
   /** The organisations that a run has requested. */
   readonly organizations: KnownOrganization[];
   /** A request in messages: method, and the visible part of the address. */
@@ -150,6 +153,7 @@ export function connect(server: ServerSettings, options: ConnectOptions): Connec
     origin: server.origin,
     requests,
     turns,
+    slots: new ReadSlots(),
     organizations: networks.organizations,
     base,
     clock: options.clock,

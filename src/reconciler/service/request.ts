@@ -28,7 +28,7 @@ export function askFor(
   limits: TimeLimits,
   signal: AbortSignal | undefined,
 ): Ask {
-  return async (path, headers) => {
+  const ask: Ask = async (path, headers) => {
     const place = connection.place('GET', path);
     await connection.turns.read({ place, deadline: limits.deadline, signal });
     const timeout = timeLeft(connection.clock, limits, connection.timeout);
@@ -47,6 +47,7 @@ export function askFor(
     if (answer.kind === 'fault') throw createFaultError(place, answer.fault, connection.proxied);
     return { place, reply: answer };
   };
+  return (path, headers) => connection.slots.run(() => ask(path, headers));
 }
 
 /** The JSON of a reply, or the error that names its problem: another content type, a text that is cut off or too deep. */

@@ -1,3 +1,4 @@
+import { EventEmitter, once } from 'node:events';
 import { expect, it } from 'vitest';
 import { processInOrder, inParallel } from '../../../src/reconciler/reconcile/in-order.ts';
 
@@ -105,4 +106,18 @@ it('inParallel gives the results in order, of no items as well', async () => {
     numbers(9).map((one) => one * 2),
   );
   expect(await inParallel([], 4, async () => 1)).toEqual([]);
+});
+
+it('waits for what is under way, and throws the error of the earliest item', async () => {
+  const ended: number[] = [];
+  const release = new EventEmitter();
+  const released = once(release, 'open');
+  const failing = inParallel(numbers(5), 3, async (item) => {
+    if (item === 2) release.emit('open');
+    else await released;
+    ended.push(item);
+    if (item > 0) throw new Error(`item ${item}`);
+  });
+  await expect(failing).rejects.toThrow('item 1');
+  expect(ended.toSorted()).toEqual([0, 1, 2]);
 });

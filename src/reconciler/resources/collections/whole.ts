@@ -15,7 +15,6 @@ import {
   type ValueRecord,
 } from '../../model/value.ts';
 import {
-  ABSENT,
   LACKING,
   createRemovalRequest,
   type Asking,
@@ -32,28 +31,33 @@ import { type Change, type PartPlan } from '../../model/plan.ts';
 import { type Warning } from '../../model/error.ts';
 import type { DesiredState } from '../../model/state.ts';
 import { holdersLeft } from '../holders.ts';
+import { inParallel } from '../../reconcile/in-order.ts';
+import { READS_AT_ONCE } from '../../service/read-slots.ts';
 import { readChangedItemName } from './send.ts';
 
 /* Items that have a path each, by their names, and that one request stores whole: what it leaves out is the server's default. */
 
-/** Reads items one by one; what has gone in between is left out. Null if the server has no such path. */
+/**
+ * Reads items, each by a request of its own; what has gone in between is left out. Null if the server has no such path. `atOnce` is how
+ * many are begun before the first is answered: 1 for a server that may write when it is asked.
+ */
 export async function itemsByName(
   { get, unlike }: Asking,
   path: string,
   names: readonly string[],
   membersIn: (json: Value) => ValueRecord | null,
+  atOnce = READS_AT_ONCE,
 ): Promise<readonly ListedItem[] | null> {
-  const items: ListedItem[] = [];
-  for (const name of names) {
+  const read = await inParallel(names, atOnce, async (name) => {
     const place = toItemPath(path, name);
     const json = await get(place);
-    if (json === LACKING) return null;
-    if (json === ABSENT) continue;
+    if (typeof json === 'symbol') return json;
     const members = membersIn(json);
     if (members === null) throw unlike(place);
-    items.push({ name, members });
-  }
-  return items;
+    return { name, members };
+  });
+  if (read.includes(LACKING)) return null;
+  return read.filter((item) => typeof item !== 'symbol');
 }
 
 /**
