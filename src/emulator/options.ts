@@ -34,12 +34,13 @@ export interface EmulatorOptions {
   readonly host?: string;
   /** Path of the file that keeps the store, created when there is something to keep. Default: none, the store lives in memory. */
   readonly data?: string;
-  /** The required X-Session-API-Key header. Default: none, the header is ignored; an empty key counts as none. */
+  /**
+   * The required X-Session-API-Key header. Default: none, the header is ignored, and a Host header must name loopback; an empty key counts
+   * as none.
+   */
   readonly apiKey?: string;
   /** mcp entries that the server owns and puts first in every load. Default: none. */
   readonly serverMcp?: ServerMcp;
-  /** Additional names, without port, that a Host header may contain; loopback is always accepted. Default: none. */
-  readonly allowHosts?: readonly string[];
   /** The time that a sandbox is STARTING, in milliseconds; a step of a conversation's start takes a fifth. Default: 500. */
   readonly startMs?: number;
   /**

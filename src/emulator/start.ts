@@ -40,7 +40,7 @@ export interface Emulator {
  * With a key, every endpoint requires it. The server whose exchanges were recorded left those under /api/v1 open; later ones also require
  * it there.
  *
- * Requests must name loopback or one of `allowHosts` in Host (else 421) and carry no Origin (else 403); bodies have at most 1 MiB (else
+ * Without a key, requests must name loopback in Host (else 421); they carry no Origin (else 403); bodies have at most 1 MiB (else
  * 413).
  *
  * Rejects with an Error whose message is for people if `host` is off loopback and there is no key, if `data` exists but was not written by
@@ -50,7 +50,7 @@ export interface Emulator {
  * settings of later releases.
  */
 export async function startEmulator(options: EmulatorOptions = {}): Promise<Emulator> {
-  const { port = 0, host = '127.0.0.1', data, apiKey, serverMcp, allowHosts = [] } = options;
+  const { port = 0, host = '127.0.0.1', data, apiKey, serverMcp } = options;
   if (!isLoopbackName(host) && !apiKey) {
     throw new Error(
       `The embedded service will not listen on ${host}, which is off loopback, without an API key.`,
@@ -73,7 +73,7 @@ export async function startEmulator(options: EmulatorOptions = {}): Promise<Emul
     takeEmptyList: countdown(knobs.emptyLists),
   };
   const listening = await listen(port, host, (request, response) => {
-    void respond(request, response, { service, routes, apiKey, allowHosts });
+    void respond(request, response, { service, routes, apiKey });
   });
   const name = host.includes(':') ? `[${host}]` : host;
   return { url: `http://${name}:${listening.port}`, close: () => listening.close() };

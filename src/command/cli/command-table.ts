@@ -149,18 +149,22 @@ export const COMMANDS = {
   },
   doctor: {
     summary:
-      'Check this machine, the files and, per environment, the connection, key, API version and clock; only reads, unless --live is given',
+      'Check this machine, the files and, per environment, the connection, key, API version and clock; only reads, unless --check is given',
     example: 'setpoint doctor -e production',
-    flags: [...ENVIRONMENTS, '--live', ...REPORTING],
-    about: NOT_VERBOSE,
+    flags: [...ENVIRONMENTS, '--check', ...REPORTING],
+    about: {
+      ...NOT_VERBOSE,
+      '--check':
+        'have each service try the models, mcp servers and agent profiles that the file declares, as stored: it calls the models and starts the programs; refused on pull requests',
+    },
     formats: BASIC_FORMATS,
     exits: { ...CONNECTED, 0: 'no check failed' },
   },
   smoke: {
     summary:
       'Start a conversation, follow it until it is ready, and remove it; costs a call to the model',
-    example: 'setpoint smoke -e staging --message "Say hello."',
-    flags: [...STARTED, '--message', '--yes', '--wait', ...REPORTING],
+    example: 'setpoint smoke -e staging',
+    flags: [...STARTED, '--yes', '--wait', ...REPORTING],
     about: ABOUT_SMOKE,
     formats: BASIC_FORMATS,
     exits: { ...CONNECTED, 1: 'failed, or not confirmed' },
@@ -169,14 +173,18 @@ export const COMMANDS = {
     argument: { form: '<saved.json...>', completion: 'files' },
     summary:
       'Merge the saved plans or outcomes of shards into one report; missing shards are named',
-    example: 'setpoint report shard-*.json --drift -o html=drift.html',
-    flags: ['--drift', '--exit-code', ...REPORTING],
-    about: { '--verbose': IN_FULL },
+    example: 'setpoint report shard-*.json --fail-on any -o html=drift.html',
+    flags: ['--fail-on', '--exit-code', ...REPORTING],
+    about: {
+      '--fail-on':
+        'the documents are of drift: report in its words, and exit 2 for drift, pending or any difference',
+      '--verbose': IN_FULL,
+    },
     formats: ALL_FORMATS,
     exits: {
       ...CONNECTED,
       1: 'failed, or the report is incomplete',
-      2: 'differences (with --exit-code or --drift)',
+      2: 'differences (with --exit-code or --fail-on)',
       3: 'usage, settings or documents not valid',
       ...APPLYING,
     },
@@ -223,7 +231,7 @@ export const COMMANDS = {
   serve: {
     summary: 'Run the embedded service, for a laptop or a test; it runs no agents',
     example: 'setpoint serve --port 3000 --data dev-store.json --dialect app-server',
-    flags: ['--port', '--host', '--data', '--api-key', '--server-mcp', '--allow-host', '--dialect'],
+    flags: ['--port', '--data', '--api-key', '--dialect'],
     exits: { 0: 'stopped by a signal', 3: 'usage not valid, or the service could not start' },
   },
   schema: {

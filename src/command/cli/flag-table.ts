@@ -137,7 +137,6 @@ export const FLAGS = {
     about: 'exit 2 for drift, pending or any difference (default: any)',
     completion: { words: FAIL_ON },
   },
-  '--drift': { about: 'the plans are of drift: its words, and exit 2 if anything differs' },
   '--strict': { about: 'count what could not be compared as a difference' },
   '--adopt': {
     value: 'path',
@@ -149,10 +148,6 @@ export const FLAGS = {
     about:
       'have the service try changed models, mcp servers and agent profiles: it calls the models and starts the programs; exit 1 if one does not work; refused on pull requests',
   },
-  '--live': {
-    about:
-      'have each service try the models, mcp servers and agent profiles that the file declares, as stored: it calls the models and starts the programs; refused on pull requests',
-  },
   '--from': {
     value: 'file',
     repeatable: true,
@@ -162,7 +157,6 @@ export const FLAGS = {
   },
   '--force': { about: 'edit a file that has changes git has not committed' },
   '--offline': { about: 'read no service: only the files and the schema' },
-  '--message': { value: 'text', about: 'the first message of the conversation' },
   '--pr': { value: 'number', about: 'the pull request (default: that of GITHUB_EVENT_PATH)' },
   '--namespace': { value: 'name', about: "the namespace of the objects (default: the client's)" },
   '--secret': {
@@ -172,13 +166,6 @@ export const FLAGS = {
   '--allow-apply': {
     about:
       'also offer the tool apply, which applies a plan that a person approved with setpoint approve',
-  },
-  '--crd': {
-    about:
-      'also print the definitions of SettingsTarget, SettingsPolicy and SettingsApproval, first',
-  },
-  '--krm': {
-    about: 'work as a KRM function: a ResourceList from stdin to stdout, for kustomize and kpt',
   },
   ...WATCH_FLAGS,
   ...SERVE_FLAGS,

@@ -179,6 +179,15 @@ export function parseIntervalFlag(interval: string | undefined): number {
   return every;
 }
 
+/** The place of the locks and their scope, of `--lock lease=team-a`. */
+export function parseLockFlag(lock: string | undefined): {
+  readonly place: string | undefined;
+  readonly scope: string | undefined;
+} {
+  const [place, scope] = lock?.split('=', 2) ?? [];
+  return { place, scope };
+}
+
 /** Returns the rollout options: how an edit reaches the environments of a controller. */
 export function parseRolloutFlags({ soak, maxFailures }: FlagValues<'--soak' | '--max-failures'>): {
   readonly soak: number | undefined;

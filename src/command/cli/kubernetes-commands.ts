@@ -3,16 +3,14 @@ import { SELECTION, type CommandEntry } from './command-entry.ts';
 /** The commands that are about objects of Kubernetes. */
 export const KUBERNETES_COMMANDS = {
   render: {
-    argument: { form: '[crd]', completion: { words: ['crd'] } },
+    argument: { form: '[crd|krm]', completion: { words: ['crd', 'krm'] } },
     summary:
-      'Print the settings as objects of Kubernetes, offline: SettingsTargets, and a Role for the Secrets that they name; crd: the definitions alone',
+      'Print the settings as objects of Kubernetes, offline: SettingsTargets, and a Role for the Secrets that they name; crd: the definitions alone; krm: as a KRM function for kustomize and kpt, from stdin to stdout',
     example: 'setpoint render -e production --secret agents --namespace agents',
     flags: [
       ...SELECTION,
       '--namespace',
       '--secret',
-      '--crd',
-      '--krm',
       '--max-file-size',
       '--output',
       '--no-color',

@@ -1,18 +1,12 @@
 /** The flags of the embedded service, as rows of the table of flags. */
 export const SERVE_FLAGS = {
-  '--port': { value: 'n', default: '3000', about: 'port; 0 takes a free one' },
-  '--host': { value: 'address', default: '127.0.0.1', about: 'address to listen on' },
+  '--port': {
+    value: '[address:]n',
+    default: '3000',
+    about:
+      'port, 0 takes a free one; with an address such as 0.0.0.0:3000 it listens there instead of 127.0.0.1',
+  },
   '--api-key': { value: 'key', about: 'require this key (also SESSION_API_KEY)' },
-  '--server-mcp': {
-    value: 'file',
-    about: 'JSON with mcp entries that the server owns',
-    completion: 'files',
-  },
-  '--allow-host': {
-    value: 'name',
-    repeatable: true,
-    about: 'answer to this Host too; repeatable',
-  },
   '--dialect': {
     value: 'name',
     about:

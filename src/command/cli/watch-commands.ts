@@ -1,19 +1,10 @@
+import { STATE_FILTERS } from '../../reconciler/model/verdict.ts';
 import { BASIC_FORMATS, REPORTING, SELECTION } from './command-entry.ts';
 
 const FOLDER = { '--data': 'folder' } as const;
 
 /** The flags that control how a controller shows and reports its findings. */
-const TOLD = [
-  '--listen',
-  '--probes',
-  '--probe-metrics',
-  '--public-url',
-  '--tls-cert',
-  '--tls-key',
-  '--allow-actions',
-  '--no-environment-metrics',
-  '--notify',
-] as const;
+const SHOWING = ['--listen', '--probes', '--tls', '--allow-actions', '--notify'] as const;
 
 const MAX_FAILURES =
   'an edit reaches no more environments once more than this failed, a number or a share of those that it reached (default: 10%)';
@@ -21,8 +12,9 @@ const MAX_FAILURES =
 /** The commands of a controller and its journal, as rows of the table of commands. */
 export const WATCH_COMMANDS = {
   watch: {
+    argument: { form: '[plan.json]', completion: 'files' },
     summary:
-      'Run the controller: read every environment at intervals, record what it finds, fix drift where the file allows it',
+      'Run the controller: read every environment at intervals, record what it finds, fix drift where the file allows it; with a saved plan, only what it approves',
     example: 'setpoint watch -f settings.yaml --interval 5m --data /var/lib/setpoint',
     flags: [
       ...SELECTION,
@@ -38,12 +30,9 @@ export const WATCH_COMMANDS = {
       '--strict',
       '--git',
       '--ref',
-      '--git-from',
       '--data',
       '--lock',
-      '--lock-scope',
-      ...TOLD,
-      '--approved',
+      ...SHOWING,
       '--policy',
       '--wait',
       '--output',
@@ -82,8 +71,8 @@ export const WATCH_COMMANDS = {
       '--strict',
       '--data',
       '--state-secret',
-      '--lock-scope',
-      ...TOLD,
+      '--lock',
+      ...SHOWING,
       '--output',
       '--no-color',
       '--quiet',
@@ -94,6 +83,8 @@ export const WATCH_COMMANDS = {
       '--data': 'folder of the journal and the suspensions (default: .setpoint/watch)',
       '--interval':
         'time between two reads of an object that does not set it, from 10s to 24h (default: 5m)',
+      '--lock':
+        'lease=SCOPE separates its locks from those of controllers that watch others of the same names',
       '--max-failures': MAX_FAILURES,
       '--parallel': 'objects in parallel (default: 8)',
       '--quiet': 'only warnings',
@@ -107,19 +98,11 @@ export const WATCH_COMMANDS = {
     },
   },
   status: {
+    argument: { form: '[state]', completion: { words: STATE_FILTERS } },
     summary:
-      'List what a controller watches, the worst first: state, since when, what differs, why it is not healed',
-    example: 'setpoint status --data /var/lib/setpoint',
-    flags: [
-      '--env',
-      '--selector',
-      '--state',
-      '--data',
-      '--server',
-      '--timeout',
-      '--exit-code',
-      ...REPORTING,
-    ],
+      'List what a controller watches, the worst first: state, since when, what differs, why it is not healed; with a state, those in it',
+    example: 'setpoint status attention --data /var/lib/setpoint',
+    flags: ['--env', '--selector', '--data', '--server', '--timeout', '--exit-code', ...REPORTING],
     takes: FOLDER,
     about: {
       '--data': 'folder of the controller, which need not run (default: .setpoint/watch)',
@@ -143,19 +126,20 @@ export const WATCH_COMMANDS = {
     summary:
       'Show what setpoint watch and apply --journal recorded: what changed, when, by which commit',
     example: 'setpoint history -e production llm_model --data /var/lib/setpoint',
-    flags: ['--env', '--data', '--limit', ...REPORTING],
+    flags: ['--env', '--data', ...REPORTING],
     takes: FOLDER,
     about: {
       '--data': 'folder of the journal (default: .setpoint/watch)',
-      '--verbose': 'long values in full',
+      '--verbose': 'all records, and long values in full',
     },
     formats: BASIC_FORMATS,
     exits: { 0: 'done', 1: 'failed', 3: 'usage not valid, or no journal' },
   },
   suspend: {
+    argument: { form: '<reason>', completion: { words: [] } },
     summary: 'Stop setpoint watch from healing an environment and from sending notices about it',
-    example: 'setpoint suspend -e production --reason "provider is moving" --until 2h',
-    flags: ['--env', '--data', '--reason', '--until', '--by', '--force', '--quiet'],
+    example: 'setpoint suspend -e production --until 2h "provider is moving"',
+    flags: ['--env', '--data', '--until', '--by', '--force', '--quiet'],
     takes: FOLDER,
     about: {
       '--data': 'folder of the controller (default: .setpoint/watch)',

@@ -15,11 +15,10 @@ import type { Variables } from '../../reconciler/model/ports.ts';
 import type { DiskAnswers } from '../../reconciler/host/disk-answers.ts';
 import { readText } from '../../reconciler/host/read-text.ts';
 import { SYSTEM_CLOCK } from '../../reconciler/host/this-process.ts';
-import type { FlagValues } from './flag-table.ts';
 
 /** The page of --listen and the probes of --probes, with metrics and health; null without both. */
 export async function pageFor(
-  flags: ListenFlags & FlagValues<'--no-environment-metrics'>,
+  flags: ListenFlags,
   controller: Controller,
   tools: {
     readonly notices: Notices['counts'] | null;
@@ -35,16 +34,12 @@ export async function pageFor(
   if (options === null && probing === null) return null;
   const { servePage, serveProbes } = await import('../../controller/page/serve.ts');
   const { createMetrics: metricsOf } = await import('../../controller/watch/telemetry/metrics.ts');
-  const metrics = metricsOf(controller, {
-    perEnvironment: flags.environmentMetrics !== false,
-    notices,
-  });
+  const metrics = metricsOf(controller, notices);
   const serving = {
     clock: SYSTEM_CLOCK,
     failed: ({ message }: SetpointError) =>
       note({ severity: 'warning', message: `The page: ${message}` }),
   };
-  const text: typeof metrics.text = (inOpenMetrics) => metrics.text(inOpenMetrics);
   const doors: { close(): Promise<void> }[] = [];
   const close = async (): Promise<void> => {
     await Promise.all(doors.map((door) => door.close()));
@@ -56,7 +51,7 @@ export async function pageFor(
       const probes = await serveProbes(controller, {
         ...place,
         ...serving,
-        metrics: withMetrics ? text : null,
+        metrics: withMetrics ? metrics.text : null,
       });
       doors.push(probes);
       begun(`${withMetrics ? 'Probes and metrics' : 'Probes'} are at ${probes.url}`);
@@ -65,7 +60,7 @@ export async function pageFor(
       const page = await servePage(controller, {
         ...options,
         ...serving,
-        metrics: text,
+        metrics: metrics.text,
         source: credentialSource(flags, env, disks),
         taken: (kind) => note({ severity: 'info', message: `The page has another ${kind} now.` }),
       });

@@ -19,7 +19,10 @@ export interface RouteContext {
   /** The id of this start: a version of another start means nothing. */
   readonly boot: string;
   readonly metrics:
-    | ((inOpenMetrics: boolean) => Promise<{ readonly type: string; readonly text: string }>)
+    | ((form: {
+        readonly inOpenMetrics: boolean;
+        readonly perEnvironment: boolean;
+      }) => Promise<{ readonly type: string; readonly text: string }>)
     | null;
   /** Receives every defect that a request has met; the reader sees only that there was one. */
   readonly failed: (error: SetpointError) => void;

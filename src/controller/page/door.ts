@@ -120,14 +120,10 @@ export function secureContext({ key, cert }: Certificate): SecureContextOptions 
     createSecureContext(context);
     return context;
   } catch (cause) {
-    throw new SetpointError(
-      'usage',
-      'The certificate of --tls-cert and the key of --tls-key cannot be used.',
-      {
-        hint: 'Both are PEM files, and the key is that of the certificate, without a passphrase.',
-        cause,
-      },
-    );
+    throw new SetpointError('usage', 'The certificate and the key of --tls cannot be used.', {
+      hint: 'Both are PEM files, and the key is that of the certificate, without a passphrase.',
+      cause,
+    });
   }
 }
 

@@ -27,10 +27,7 @@ export interface ProbeOptions extends Pick<ListenOptions, 'host' | 'port'> {
 export interface ListenFlags {
   readonly listen?: string | undefined;
   readonly probes?: string | undefined;
-  readonly probeMetrics?: boolean | undefined;
-  readonly publicUrl?: string | undefined;
-  readonly tlsCert?: string | undefined;
-  readonly tlsKey?: string | undefined;
+  readonly tls?: string | undefined;
   readonly allowActions?: boolean | undefined;
 }
 
@@ -43,12 +40,12 @@ export type ReadCredential = (path: string, what: 'PEM' | 'token') => string;
 
 /** The files that hold the page's certificate with its key, and its token; empty for what is in none. */
 export function credentialFiles(
-  { tlsCert, tlsKey }: ListenFlags,
+  { tls }: ListenFlags,
   env: Variables,
 ): { readonly certificate: readonly string[]; readonly token: readonly string[] } {
   const file = env[TOKEN_FILE_VARIABLE] ?? '';
   return {
-    certificate: tlsCert === undefined || tlsKey === undefined ? [] : [tlsCert, tlsKey],
+    certificate: tls === undefined ? [] : tls.split(','),
     token: file === '' ? [] : [file],
   };
 }
@@ -67,9 +64,10 @@ export function listenOptions(
     requireListen(flags);
     return null;
   }
-  const { host, port } = parseListenAddress(listen, '--listen');
+  const [address = '', publicUrl] = splitListenFlag(listen);
+  const { host, port } = parseListenAddress(address, '--listen');
   const token = watchToken(env, read);
-  const publicOrigin = parsePublicOrigin(flags.publicUrl);
+  const publicOrigin = parsePublicOrigin(publicUrl);
   const tls = pageCertificate(flags, read);
   const isNear = isLoopbackHost(host.includes(':') ? `[${host}]` : host);
   if (token === null && allowActions)
@@ -77,33 +75,30 @@ export function listenOptions(
   if (token === null && (!isNear || publicOrigin !== null))
     throw usageError(
       isNear
-        ? '--public-url needs a token: the page can be reached from other machines.'
-        : `--listen ${listen} needs a token: the page can be reached from other machines.`,
+        ? 'A page behind a proxy needs a token: it can be reached from other machines.'
+        : `--listen ${address} needs a token: the page can be reached from other machines.`,
       `${SET_A_TOKEN} Or listen on 127.0.0.1.`,
     );
   if (!isNear && tls === null && publicOrigin === null)
     throw usageError(
-      `--listen ${listen} needs TLS: the token would cross the network in clear text.`,
-      'Set --tls-cert and --tls-key. If a proxy with TLS stands before the page, set --public-url to its https address.',
+      `--listen ${address} needs TLS: the token would cross the network in clear text.`,
+      'Set --tls CERT,KEY. If a proxy with TLS stands before the page, add its https address: --listen ADDRESS=URL.',
     );
   return { host, port, publicOrigin, token, tls, allowActions };
 }
 
 /** The options of --probes; null without it. Throws a usage error if it is not an address. */
-export function probeOptions({ probes, probeMetrics = false }: ListenFlags): ProbeOptions | null {
-  if (probes !== undefined)
-    return { ...parseListenAddress(probes, '--probes'), withMetrics: probeMetrics };
-  if (!probeMetrics) return null;
-  throw usageError('--probe-metrics needs --probes.', 'Add --probes 0.0.0.0:8081.');
+export function probeOptions({ probes }: ListenFlags): ProbeOptions | null {
+  if (probes === undefined) return null;
+  const address = probes.replace(/\/metrics$/, '');
+  return { ...parseListenAddress(address, '--probes'), withMetrics: address !== probes };
 }
 
 const SET_A_TOKEN = `Set ${TOKEN_VARIABLE} to ${SHORTEST_TOKEN} random characters or more, or ${TOKEN_FILE_VARIABLE} to a file with them.`;
 
 function requireListen(flags: ListenFlags): void {
   const others = {
-    '--public-url': flags.publicUrl,
-    '--tls-cert': flags.tlsCert,
-    '--tls-key': flags.tlsKey,
+    '--tls': flags.tls,
     '--allow-actions': flags.allowActions === true ? true : undefined,
   };
   const [given] = Object.entries(others).find(([, value]) => value !== undefined) ?? [];
@@ -111,10 +106,16 @@ function requireListen(flags: ListenFlags): void {
     throw usageError(`${given} needs --listen.`, 'Add --listen 127.0.0.1:8080.');
 }
 
+/** The address to listen on and, behind a sign, the address of a proxy before it. */
+function splitListenFlag(listen: string): readonly (string | undefined)[] {
+  const sign = listen.indexOf('=');
+  return sign < 0 ? [listen] : [listen.slice(0, sign), listen.slice(sign + 1)];
+}
+
 /** `127.0.0.1:8080`, `[::1]:8080`, `localhost:8080`, `8080`, `:8080`. */
-function parseListenAddress(
+export function parseListenAddress(
   listen: string,
-  flag: '--listen' | '--probes',
+  flag: '--listen' | '--probes' | '--port',
 ): { readonly host: string; readonly port: number } {
   const found = /^(?:(?:\[([\da-f:.]+)\]|([a-z\d.-]+)):)?(\d{1,5})$/i.exec(listen);
   const port = Number(found?.[3] ?? Number.NaN);
@@ -152,21 +153,19 @@ function parsePublicOrigin(text: string | undefined): string | null {
   const url = URL.canParse(text) ? new URL(text) : null;
   if (url?.protocol === 'https:' && `${url.origin}/` === url.href) return url.origin;
   throw usageError(
-    '--public-url takes the https address of the proxy, without a path.',
-    'Write --public-url https://setpoint.example.com.',
+    '--listen ADDRESS=URL takes the https address of the proxy, without a path.',
+    'Write --listen 0.0.0.0:8080=https://setpoint.example.com.',
   );
 }
 
 /** The certificate and the key of the page; null without. */
-export function pageCertificate(
-  { tlsCert, tlsKey }: ListenFlags,
-  read: ReadCredential,
-): ListenOptions['tls'] {
-  if (tlsCert === undefined && tlsKey === undefined) return null;
-  if (tlsCert === undefined || tlsKey === undefined)
+export function pageCertificate({ tls }: ListenFlags, read: ReadCredential): ListenOptions['tls'] {
+  if (tls === undefined) return null;
+  const [cert = '', key = '', more] = tls.split(',');
+  if (cert === '' || key === '' || more !== undefined)
     throw usageError(
-      '--tls-cert and --tls-key go together.',
-      'Name the PEM file of the certificate and the PEM file of its key.',
+      '--tls takes two files.',
+      'Name the PEM files of the certificate and of its key: --tls tls.crt,tls.key.',
     );
-  return { cert: read(tlsCert, 'PEM'), key: new Secret(read(tlsKey, 'PEM')) };
+  return { cert: read(cert, 'PEM'), key: new Secret(read(key, 'PEM')) };
 }

@@ -124,7 +124,7 @@ function refuseForeignHostNames(app: Hono<Binding>, access: RouteContext['access
   app.use(async (call, next) => {
     if (!access.isAnswered(call.env.incoming.headers.host))
       return call.text(
-        'This name is not served here. Ask for localhost, or set --public-url.\n',
+        'This name is not served here. Ask for localhost, or add the address of a proxy: --listen ADDRESS=URL.\n',
         421,
       );
     return next();
@@ -135,7 +135,10 @@ function metricsRoute(app: Hono<Binding>, { metrics }: Pick<RouteContext, 'metri
   app.get('/metrics', async (call) => {
     if (metrics === null) return call.notFound();
     const accept = call.req.header('accept') ?? '';
-    const { type, text } = await metrics(accept.includes('application/openmetrics-text'));
+    const { type, text } = await metrics({
+      inOpenMetrics: accept.includes('application/openmetrics-text'),
+      perEnvironment: call.req.query('environments') !== 'false',
+    });
     return call.body(text, 200, { 'Content-Type': type, Vary: 'Accept' });
   });
 }

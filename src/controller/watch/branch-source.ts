@@ -51,7 +51,7 @@ export function branchSource(
       current = null;
       throw usageError(
         message,
-        'Name a commit of the branch with --git-from, as git log shows it.',
+        'Name a commit of the branch, as git log shows it: --ref BRANCH:COMMIT.',
       );
     }
   };

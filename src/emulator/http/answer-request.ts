@@ -9,14 +9,13 @@ export interface Door {
   readonly service: Service;
   readonly routes: Routes;
   readonly apiKey: string | undefined;
-  readonly allowHosts: readonly string[];
 }
 
 /** The answer to a request. Host and Origin are checked first, then the body's size, the route, and in the handler the key. */
 export async function answerRequest(request: IncomingMessage, door: Door): Promise<Answer> {
-  const { service, routes, apiKey, allowHosts } = door;
+  const { service, routes, apiKey } = door;
   const { headers, method = '' } = request;
-  if (!isAnsweredHost(headers.host, allowHosts)) return detail(421, 'Misdirected Request');
+  if (!isAnsweredHost(headers.host, apiKey)) return detail(421, 'Misdirected Request');
   if (headers.origin !== undefined) return detail(403, 'Requests from web pages are refused');
   const body = await readBody(request);
   if (body === undefined) return detail(413, 'Content Too Large');
@@ -45,15 +44,14 @@ export function isLoopbackName(name: string): boolean {
 }
 
 /**
- * Reports whether a Host header names loopback or one of the allowed names, with any port. A web page whose own name was made to resolve to
- * this machine (DNS rebinding) sends that name.
+ * Reports whether a Host header names loopback, with any port, or anything if a key is required. A web page whose own name was made to
+ * resolve to this machine (DNS rebinding) sends that name, and has no key.
  */
-function isAnsweredHost(header: string | undefined, allowHosts: readonly string[]): boolean {
+function isAnsweredHost(header: string | undefined, apiKey: string | undefined): boolean {
   const found = /^(?:\[([\da-f:.]+)\]|([^\s:/@[\]]+))(?::\d{1,5})?$/i.exec(header ?? '');
   const name = (found?.[1] ?? found?.[2])?.toLowerCase();
   if (name === undefined) return false;
-  const allowed = allowHosts.map((one) => one.replace(/^\[(.*)\]$/, '$1').toLowerCase());
-  return isLoopbackName(name) || allowed.includes(name);
+  return isLoopbackName(name) || isKeyRequired(apiKey);
 }
 
 /**
@@ -61,8 +59,12 @@ function isAnsweredHost(header: string | undefined, allowHosts: readonly string[
  * constant time. Source: specification 5; contract "load with a wrong key".
  */
 function isAuthorized(header: string | string[] | undefined, apiKey: string | undefined): boolean {
-  if (apiKey === undefined || apiKey === '') return true;
+  if (!isKeyRequired(apiKey)) return true;
   return typeof header === 'string' && timingSafeEqual(hashKey(header), hashKey(apiKey));
+}
+
+function isKeyRequired(apiKey: string | undefined): apiKey is string {
+  return apiKey !== undefined && apiKey !== '';
 }
 
 function hashKey(text: string): Buffer {

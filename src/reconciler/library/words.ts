@@ -7,7 +7,6 @@ const SHORT: Readonly<Record<string, string>> = {
   '-f': 'file',
   '-l': 'selector',
   '--env': 'targets',
-  '--live': 'check',
   '--only-if-empty': 'ifEmpty',
 };
 

@@ -34,7 +34,7 @@ export interface EnvironmentHealth {
       readonly bound: boolean | null;
     };
   };
-  /** What the service tried of what it has stored (--live); absent if it was not asked to. */
+  /** What the service tried of what it has stored (doctor --check); absent if it was not asked to. */
   readonly proofs?: readonly Proof[];
   readonly checks: readonly {
     readonly name: 'references' | 'policy' | 'proxy' | 'reach' | 'key' | 'dialect' | 'organization' | 'clock' | 'secrets' | 'sandboxes';

@@ -135,7 +135,7 @@ export const ERRORS = {
   'state-unknown': { exit: 1, hint: 'Run setpoint plan to see what the service has.' },
   'branch-rewritten': {
     exit: 1,
-    hint: 'Restore the branch; if it was rewritten on purpose, start again with --git-from COMMIT, a commit of the new history that you trust.',
+    hint: 'Restore the branch; if it was rewritten on purpose, start again with --ref BRANCH:COMMIT, a commit of the new history that you trust.',
   },
   'not-listening': {
     exit: 1,

@@ -32,7 +32,7 @@ export function doctor(options: DoctorRequest): Promise<DoctorDocument> {
 }
 
 async function runDoctor(options: Running<DoctorRequest>): Promise<DoctorDocument> {
-  if (options.check === true) refusePullRequest(options.env, '--live');
+  if (options.check === true) refusePullRequest(options.env, '--check');
   const machine = machineChecks(options.env);
   const needsNoFile = hasNoFile(options) && options.server !== undefined;
   if (needsNoFile && options.check === true) throw needsFile();
@@ -56,8 +56,8 @@ const NO_FILE = createPassedCheck('file', 'none, and none is needed: --server na
 
 function needsFile(): SetpointError {
   return usageError(
-    '--live checks the values of a settings file, but no settings file was found.',
-    'Name one with -f, or leave --live out.',
+    '--check tries the values of a settings file, but no settings file was found.',
+    'Name one with -f, or leave --check out.',
   );
 }
 

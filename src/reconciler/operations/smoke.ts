@@ -123,6 +123,6 @@ async function unfitFor(open: OpenTarget): Promise<SetpointError | null> {
   return new SetpointError(
     'unfit-for-service',
     'An Agent Server starts no conversation from what it has stored: a client sends all of it along.',
-    { hint: 'Try the model and the key that it has stored with setpoint doctor --live.' },
+    { hint: 'Try the model and the key that it has stored with setpoint doctor --check.' },
   );
 }

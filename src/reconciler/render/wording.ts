@@ -213,7 +213,7 @@ function notComparedSentences(unknown: readonly Unknown[], told = ''): string {
 
 /** The result of a check in which no change can fail. */
 export const NOTHING_TO_CHECK =
-  'Nothing to check: --check tries what this plan changes, and no model, mcp server or agent profile does. doctor --live tries what is stored now.';
+  'Nothing to check: --check tries what this plan changes, and no model, mcp server or agent profile does. doctor --check tries what is stored now.';
 
 /** `1 value could not be compared: llm_api_key` */
 export function notComparedText(unknown: readonly Unknown[]): string {

@@ -15,6 +15,7 @@ import {
   parseCountFlag,
   DEFAULT_DATA,
   parseIntervalFlag,
+  parseLockFlag,
   parseRolloutFlags,
   parseTimeoutFlag,
 } from '../flags.ts';
@@ -78,7 +79,13 @@ function resolveNamespace(
   );
 }
 
-function createClusterLocks({ lockScope }: Flags<'controller'>, cluster: Cluster): Locks {
+function createClusterLocks({ lock }: Flags<'controller'>, cluster: Cluster): Locks {
+  const { place = 'lease', scope } = parseLockFlag(lock);
+  if (place !== 'lease')
+    throw usageError(
+      'The locks of a cluster are leases.',
+      'Write --lock lease=SCOPE, or leave it out.',
+    );
   const locks = leaseLocks(cluster, SYSTEM_CLOCK, { kind: KIND });
-  return lockScope === undefined ? locks : scopeLocks(locks, lockScope);
+  return scope === undefined ? locks : scopeLocks(locks, scope);
 }

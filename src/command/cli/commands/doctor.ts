@@ -14,10 +14,10 @@ import { reporterFor, reportFailure } from '../reporter.ts';
 export async function doctorCommand(flags: Flags<'doctor'>, io: Io): Promise<number> {
   try {
     const reporter = reporterFor(flags, io);
-    const live = flags.live === true;
+    const check = flags.check === true;
     const found = await doctor({
-      ...parseOperationOptions(flags, io, live ? 'writes' : 'reads'),
-      check: live,
+      ...parseOperationOptions(flags, io, check ? 'writes' : 'reads'),
+      check,
       onChecks: checksView(io, flags.quiet === true),
     });
     const document = {

@@ -19,8 +19,7 @@ export async function driftCommand(flags: Flags<'drift'>, io: Io): Promise<numbe
       voice: 'drift',
       strict,
       mode: 'reads',
-      codeOf: (environment) =>
-        counts(environment, failOn) || (strict && environment.unknown.length > 0) ? 2 : 0,
+      codeOf: (environment) => computeDriftExit(environment, failOn, strict),
     });
   } catch (thrown) {
     return reportFailure(thrown, flags, io);
@@ -28,12 +27,7 @@ export async function driftCommand(flags: Flags<'drift'>, io: Io): Promise<numbe
 }
 
 function parseFailOnFlag({ failOn, base }: Flags<'drift'>): FailOn {
-  if (failOn === undefined) return 'any';
-  const known = FAIL_ON.find((one) => one === failOn);
-  if (known === undefined) {
-    const hint = choicesHint(failOn, FAIL_ON);
-    throw usageError(`--fail-on does not take ${visible(failOn)}.`, hint);
-  }
+  const known = parseFailOnWord(failOn ?? 'any');
   if (known !== 'any' && base === undefined) {
     throw usageError(
       `--fail-on ${known} needs --base: without it, setpoint cannot distinguish drift from edits.`,
@@ -41,6 +35,22 @@ function parseFailOnFlag({ failOn, base }: Flags<'drift'>): FailOn {
     );
   }
   return known;
+}
+
+/** Returns the kind of difference that --fail-on names. Throws a usage error. */
+export function parseFailOnWord(word: string): FailOn {
+  const known = FAIL_ON.find((one) => one === word);
+  if (known !== undefined) return known;
+  throw usageError(`--fail-on does not take ${visible(word)}.`, choicesHint(word, FAIL_ON));
+}
+
+/** The exit code of an environment's drift: 2 for a difference that counts and, if `strict`, for what could not be compared. */
+export function computeDriftExit(
+  environment: EnvironmentPlan,
+  failOn: FailOn,
+  strict: boolean,
+): 0 | 2 {
+  return counts(environment, failOn) || (strict && environment.unknown.length > 0) ? 2 : 0;
 }
 
 /** A conflict counts as both. A difference without changes, something that does not run, is drift. */

@@ -4,7 +4,7 @@ import { historyText } from '../../../reconciler/render/history-text.ts';
 import { visible } from '../../../reconciler/render/text.ts';
 import { history, selectEnvironmentNames } from '../../../controller/watch/data-folder.ts';
 import type { Flags } from '../command-table.ts';
-import { parseCountFlag, environmentsNamed, DEFAULT_DATA } from '../flags.ts';
+import { environmentsNamed, DEFAULT_DATA } from '../flags.ts';
 import { writeText, type Io } from '../io.ts';
 import { reportFailure, reporterFor } from '../reporter.ts';
 
@@ -22,7 +22,7 @@ export async function historyCommand(
         'Write a field, such as llm_model.',
       );
     const data = flags.data ?? DEFAULT_DATA;
-    const limit = flags.limit === undefined ? 50 : parseCountFlag('--limit', flags.limit);
+    const limit = flags.verbose === true ? Number.POSITIVE_INFINITY : 50;
     const asked = environmentsNamed(flags.env);
     const found = await history({ data, environments: asked ?? null, path, limit });
     if (found.records.length === 0) await explainNothing(data, asked, text, io);

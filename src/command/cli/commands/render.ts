@@ -21,23 +21,23 @@ import { styleFor, writeText, type Io } from '../io.ts';
 import { checkNames } from '../object-names.ts';
 import { reporterFor, reportFailure } from '../reporter.ts';
 
-const CRD = 'crd';
+const WHAT = ['crd', 'krm'] as const;
 const FORMATS = ['kubernetes', 'json'] as const;
 
-/** `setpoint render`: the files as objects of Kubernetes; `setpoint render crd` prints the definitions alone. */
+/** `setpoint render`: the files as objects of Kubernetes; `setpoint render crd` prints the definitions alone, `setpoint render krm` is a KRM function. */
 export async function renderCommand(
   flags: Flags<'render'>,
   io: Io,
   what?: string,
 ): Promise<number> {
   try {
-    if (what !== undefined && what !== CRD)
-      throw usageError('Only crd can be named.', choicesHint(what, [CRD]));
-    if (flags.krm === true) return await runKrmFunction(flags, io);
+    if (what !== undefined && !WHAT.some((one) => one === what))
+      throw usageError('Only crd and krm can be named.', choicesHint(what, WHAT));
+    if (what === 'krm') return await runKrmFunction(flags, io);
     const outputs = parseRenderOutputs(flags, io);
     for (const { path } of outputs) if (path !== null) checkWritable(path);
     const objects =
-      what === CRD
+      what === 'crd'
         ? definitions()
         : await renderKubeObjects(createRenderRequest(flags, io), flags, io);
     return await printObjects(objects, outputs, flags, io);
@@ -81,7 +81,6 @@ function createRenderRequest(flags: Flags<'render'>, io: Io): RenderRequest {
     selectorFrom: undefined,
     namespace: flags.namespace,
     secret: flags.secret,
-    crd: flags.crd,
   };
 }
 
@@ -89,9 +88,9 @@ function createRenderRequest(flags: Flags<'render'>, io: Io): RenderRequest {
 async function runKrmFunction(flags: Flags<'render'>, io: Io): Promise<number> {
   const { file, output } = flags;
   if (file !== undefined || output !== undefined)
-    throw usageError('--krm takes the settings from stdin, and prints to stdout.', KRM_ALONE);
+    throw usageError('render krm takes the settings from stdin, and prints to stdout.', KRM_ALONE);
   const list = readResourceList(
-    await readInput(io, '--krm reads a ResourceList', 'Have kustomize or kpt call it.'),
+    await readInput(io, 'render krm reads a ResourceList', 'Have kustomize or kpt call it.'),
   );
   const { text, environments, ...config } = list.config;
   checkNames(config, 'functionConfig: ');
@@ -104,7 +103,7 @@ async function runKrmFunction(flags: Flags<'render'>, io: Io): Promise<number> {
       targetsFrom: environments === undefined ? own.targetsFrom : 'the functionConfig',
       namespace: config.namespace ?? own.namespace,
       secret: config.secret ?? own.secret,
-      crd: config.crd === true || own.crd === true,
+      crd: config.crd === true,
     };
     const objects = await renderKubeObjects(request, flags, io);
     await writeText(io.stdout, list.withObjects(objects));

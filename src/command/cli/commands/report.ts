@@ -16,7 +16,8 @@ import { readNamedOutputs } from '../flags.ts';
 import { reportRenderers } from '../printer.ts';
 import type { Io } from '../io.ts';
 import { handOn, reportFailure, reporterFor, type Reporter } from '../reporter.ts';
-import { differs, planExit } from './plan.ts';
+import { computeDriftExit, parseFailOnWord } from './drift.ts';
+import { planExit } from './plan.ts';
 
 /**
  * `setpoint report`: documents of several runs as one. Ends as their command would have ended for all of their environments, and
@@ -28,19 +29,20 @@ export async function reportCommand(
   ...files: readonly string[]
 ): Promise<number> {
   try {
-    const voice = flags.drift === true ? 'drift' : 'plan';
+    const failOn = flags.failOn === undefined ? null : parseFailOnWord(flags.failOn);
+    const voice = failOn === null ? 'plan' : 'drift';
     const reporter = reporterFor(flags, io, reportRenderers(voice));
     const merged = await report(files);
     const document =
       merged.kind === 'plan' && voice === 'drift'
         ? recountSummary({ ...merged, environments: merged.environments.map(omitImpliedChanges) })
         : merged;
-    if (document.kind === 'outcome' && (flags.drift === true || flags.exitCode === true))
-      throw usageError('These are outcomes; --drift and --exit-code are for plans.');
+    if (document.kind === 'outcome' && (failOn !== null || flags.exitCode === true))
+      throw usageError('These are outcomes; --fail-on and --exit-code are for plans.');
     const strict = document.kind === 'plan' && document.strict === true;
     const planned = planExit(flags.exitCode === true);
     const code = await printReport(document, reporter, voice, (one) =>
-      flags.drift !== true ? planned(one, strict) : differs(one, strict) ? 2 : 0,
+      failOn === null ? planned(one, strict) : computeDriftExit(one, failOn, strict),
     );
     const problems = document.merged?.problems ?? [];
     if (problems.length === 0) return code;

@@ -1,8 +1,8 @@
 import { emulatorDialects, isEmulatorDialect } from '../../../emulator/options.ts';
 import { startEmulator } from '../../../emulator/start.ts';
-import { readText } from '../../../reconciler/host/read-text.ts';
 import { writePlace } from '../../../reconciler/host/write-aside.ts';
 import { SetpointError, usageError } from '../../../reconciler/model/error.ts';
+import { parseListenAddress } from '../../../controller/page/listen-options.ts';
 import type { Flags } from '../command-table.ts';
 import { writeText, type Io } from '../io.ts';
 import { reportFailure } from '../reporter.ts';
@@ -10,19 +10,13 @@ import { reportFailure } from '../reporter.ts';
 /** `setpoint serve`: runs the embedded service until a signal stops it. Its url is the first line on stdout. */
 export async function serveCommand(flags: Flags<'serve'>, io: Io): Promise<number> {
   try {
-    const { port, host, data, apiKey = io.env['SESSION_API_KEY'], serverMcp, allowHost } = flags;
-    const { dialect } = flags;
+    const { data, apiKey = io.env['SESSION_API_KEY'], dialect } = flags;
     if (dialect !== undefined && !isEmulatorDialect(dialect))
       throw usageError(`--dialect takes one of ${emulatorDialects.join(', ')}.`);
-    if (!/^\d{1,5}$/.test(port) || Number(port) > 65_535)
-      throw usageError('--port takes a number from 0 to 65535.');
     const emulator = await startEmulator({
-      port: Number(port),
-      host,
+      ...parseListenAddress(flags.port, '--port'),
       ...(data === undefined ? {} : { data: writePlace(data) }),
       ...(apiKey === undefined || apiKey === '' ? {} : { apiKey }),
-      ...(serverMcp === undefined ? {} : { serverMcp: jsonFile(serverMcp) }),
-      ...(allowHost === undefined ? {} : { allowHosts: allowHost }),
       ...(dialect === undefined ? {} : { dialect }),
     }).catch((thrown: unknown) => {
       const message =
@@ -54,17 +48,5 @@ function remedyFor(thrown: unknown): string {
   const code = cause instanceof Error && 'code' in cause ? cause.code : '';
   if (code === 'EADDRINUSE')
     return 'Stop the program that listens there, or choose another port: --port 0 takes a free one.';
-  return 'Choose another --host, --port or --data; a host off loopback needs --api-key.';
-}
-
-const SERVER_MCP_LIMIT = 1024 * 1024;
-
-function jsonFile(path: string): Record<string, never> {
-  const read = readText(path, SERVER_MCP_LIMIT);
-  try {
-    if ('text' in read) return JSON.parse(read.text) as Record<string, never>;
-  } catch {
-    // The parser's message would quote the text.
-  }
-  throw new SetpointError('file-unreadable', `${path} is not JSON, or larger than 1 MiB.`);
+  return 'Choose another --port or --data; an address off loopback needs --api-key.';
 }

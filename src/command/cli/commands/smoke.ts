@@ -28,7 +28,6 @@ export async function smokeCommand(flags: Flags<'smoke'>, io: Io): Promise<numbe
     const document = await smoke({
       ...parseOperationOptions(flags, io, 'writes'),
       all: flags.all,
-      message: flags.message,
       confirm:
         ask === null
           ? undefined

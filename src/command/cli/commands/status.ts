@@ -23,9 +23,13 @@ import { credentialText } from '../watch-page.ts';
 const TIMEOUT = 30_000;
 
 /** `setpoint status`: the list of a controller's page, from its data folder or from the page. */
-export async function statusCommand(flags: Flags<'status'>, io: Io): Promise<number> {
+export async function statusCommand(
+  flags: Flags<'status'>,
+  io: Io,
+  state = 'any',
+): Promise<number> {
   try {
-    const chosen = choice(flags);
+    const chosen = choice(flags, state);
     const reporter = reporterFor<WatchedDocument>(flags, io);
     const found = await (flags.server === undefined ? fromFolder(flags) : fromPage(flags, io));
     const environments = found.environments.filter(chosen.fits);
@@ -77,7 +81,10 @@ async function fromPage(flags: Flags<'status'>, { env, signal }: Io): Promise<Wa
 }
 
 /** Which environments are listed. Throws a usage error. */
-function choice({ state = 'any', env, selector = [], data, server }: Flags<'status'>): {
+function choice(
+  { env, selector = [], data, server }: Flags<'status'>,
+  state: string,
+): {
   readonly isNarrowed: boolean;
   readonly fits: (environment: EnvironmentWatched) => boolean;
 } {

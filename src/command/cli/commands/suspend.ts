@@ -13,12 +13,19 @@ import { writeText, type Io } from '../io.ts';
 import { reportFailure } from '../reporter.ts';
 
 /** `setpoint suspend`: a running controller follows within seconds. */
-export async function suspendCommand(flags: Flags<'suspend'>, io: Io): Promise<number> {
+export async function suspendCommand(
+  flags: Flags<'suspend'>,
+  io: Io,
+  reason = '',
+): Promise<number> {
   try {
     const now = SYSTEM_CLOCK.now();
-    const { reason = '', force = false } = flags;
+    const { force = false } = flags;
     if (reason.trim() === '')
-      throw usageError('A suspension needs a reason.', 'Add --reason "…": others will read it.');
+      throw usageError(
+        'A suspension needs a reason.',
+        'Write it as the argument: others will read it.',
+      );
     const until = flags.until === undefined ? null : parseUntilFlag(flags.until, now);
     const who = resolveCommandActor(flags, io);
     const data = flags.data ?? DEFAULT_DATA;

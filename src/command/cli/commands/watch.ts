@@ -25,6 +25,7 @@ import type { Flags } from '../command-table.ts';
 import {
   parseCountFlag,
   parseIntervalFlag,
+  parseLockFlag,
   parseOperationOptions,
   parseRolloutFlags,
   DEFAULT_DATA,
@@ -48,7 +49,7 @@ import type { FlagValues } from '../flag-table.ts';
 import { pageFor } from '../watch-page.ts';
 
 /** `setpoint watch`: reads every environment again and again until a signal stops it. */
-export async function watchCommand(flags: Flags<'watch'>, io: Io): Promise<number> {
+export async function watchCommand(flags: Flags<'watch'>, io: Io, plan?: string): Promise<number> {
   keepYoungSpace();
   growThreadPool(process.env);
   try {
@@ -63,8 +64,7 @@ export async function watchCommand(flags: Flags<'watch'>, io: Io): Promise<numbe
       unanswered: (paths: Iterable<string>) => disks.findSilent(paths),
       sharedSecrets: new SharedSecrets(named.env, SYSTEM_CLOCK, interval, named.signal),
     };
-    const approved =
-      flags.approved === undefined ? undefined : await readSaved(flags.approved, ['plan']);
+    const approved = plan === undefined ? undefined : await readSaved(plan, ['plan']);
     const log = watchLog(flags, io);
     const source = await openGitSource(flags, request, data);
     const controller = openController({
@@ -156,38 +156,37 @@ async function noticesFor(
 
 /** The branch of --git; undefined without it. */
 async function openGitSource(
-  { git, ref, gitFrom: from }: Flags<'watch'>,
+  flags: Flags<'watch'>,
   request: Options,
   data: string,
 ): Promise<SettingsSource | undefined> {
+  const { git, ref = 'main' } = flags;
   if (git === undefined) {
-    if (ref === undefined && from === undefined) return undefined;
-    const flag = ref === undefined ? '--git-from' : '--ref';
+    if (flags.ref === undefined) return undefined;
     throw usageError(
-      `${flag} is about a branch, and --git names no repository.`,
-      `Add --git, or leave ${flag} out.`,
+      '--ref is about a branch, and --git names no repository.',
+      'Add --git, or leave --ref out.',
     );
   }
   const { env, signal } = request;
   const into = join(data, 'git');
-  const branch = await openBranch({ source: git, ref: ref ?? 'main', into, env, signal });
+  // No branch has a colon in its name.
+  const [name = '', from] = ref.split(':');
+  const branch = await openBranch({ source: git, ref: name, into, env, signal });
   const commits = new FollowedCommits(into);
   return branchSource(request, { branch, commits, from }, SYSTEM_CLOCK, data);
 }
 
-function createWatchLocks(
-  { lock, lockScope }: Flags<'watch'>,
-  data: string,
-  env: Io['env'],
-): Locks {
-  const locks = locksFor(lock, data, env);
-  return lockScope === undefined ? locks : scopeLocks(locks, lockScope);
+function createWatchLocks({ lock }: Flags<'watch'>, data: string, env: Io['env']): Locks {
+  const { place, scope } = parseLockFlag(lock);
+  const locks = locksFor(place, data, env);
+  return scope === undefined ? locks : scopeLocks(locks, scope);
 }
 
 /** Leases in a cluster, unless files are asked for; files elsewhere. */
 function locksFor(place: string | undefined, data: string, env: Io['env']): Locks {
   if (place !== undefined && place !== 'file' && place !== 'lease')
-    throw usageError('--lock takes file or lease.');
+    throw usageError('--lock takes file or lease, and a scope: lease=team-a.');
   const cluster = place === 'file' ? null : detectCluster(env);
   if (cluster !== null) return leaseLocks(cluster, SYSTEM_CLOCK);
   if (place === 'lease') {

@@ -68,7 +68,7 @@ const SCOPE = /^[a-z\d](?:[a-z\d.-]{0,38}[a-z\d])?$/;
 export function scopeLocks(locks: Locks, scope: string): Locks {
   if (!SCOPE.test(scope))
     throw usageError(
-      '--lock-scope takes a name of at most 40 small letters, digits, hyphens and dots.',
+      '--lock PLACE=SCOPE takes a scope of at most 40 small letters, digits, hyphens and dots.',
       'Name what the controller watches, such as team-a.',
     );
   return {

@@ -23,45 +23,62 @@ import { findProtectedItem } from '../healing.ts';
 import { count, type NoticeCounts } from './counters.ts';
 import type { Watching } from '../watching.ts';
 
-export interface MetricsOptions {
-  /** True if each environment has metrics of its own. Some twenty lines each: without them, only the totals are left. */
-  readonly perEnvironment: boolean;
-  /** The counts of delivered and failed notices; null without receivers. */
-  readonly notices?: NoticeCounts | null;
+export interface MetricsForm {
+  /** False for the older text format of Prometheus. Default: true. */
+  readonly inOpenMetrics?: boolean;
+  /** True if each environment has metrics of its own, some twenty lines each; otherwise only the totals are left. Default: true. */
+  readonly perEnvironment?: boolean;
 }
 
 export interface Metrics {
-  /** All of them as they are now, with the content type: in OpenMetrics, or in the older text format of Prometheus. */
-  readonly text: (
-    inOpenMetrics?: boolean,
-  ) => Promise<{ readonly type: string; readonly text: string }>;
+  /** All of them as they are now, with the content type. */
+  readonly text: (form?: MetricsForm) => Promise<{ readonly type: string; readonly text: string }>;
   /** Stops counting. */
   readonly close: () => void;
 }
 
-/** The metrics of a running controller. Their samples of environments are read on request, and not stored. */
-export function createMetrics(
-  watching: Watching,
-  { perEnvironment, notices }: MetricsOptions,
-): Metrics {
-  const registry: Registry<OpenMetricsContentType> = new Registry();
-  registry.setContentType(Registry.OPENMETRICS_CONTENT_TYPE);
-  for (const [name, metric, samples] of createGauges(watching))
-    registry.registerMetric(new ComputedGauge(name, metric, samples));
-  registry.registerMetric(processorTime());
-  registry.registerMetric(createRequestCounter(watching));
-  registry.registerMetric(createNoticeCounter(notices ?? null));
-  const end = count(watching, registry, perEnvironment);
+/**
+ * The metrics of a running controller, with the counts of notices; null without receivers. Their samples of environments are read on
+ * request, and not stored.
+ */
+export function createMetrics(watching: Watching, notices: NoticeCounts | null = null): Metrics {
+  const [full, totals] = [true, false].map((perEnvironment) =>
+    createRegistry(watching, notices, perEnvironment),
+  ) as [CountingRegistry, CountingRegistry];
   return {
-    text: async (inOpenMetrics = true) => {
+    text: async ({ inOpenMetrics = true, perEnvironment = true } = {}) => {
+      const { registry } = perEnvironment ? full : totals;
       const targets = perEnvironment ? await targetTexts(watching) : [];
       const others = await registry.metrics();
       if (inOpenMetrics) return { type: registry.contentType, text: [...targets, others].join('') };
       const text = [...targets, olderText(others)].join('');
       return { type: Registry.PROMETHEUS_CONTENT_TYPE, text };
     },
-    close: end,
+    close: () => {
+      full.end();
+      totals.end();
+    },
   };
+}
+
+interface CountingRegistry {
+  readonly registry: Registry<OpenMetricsContentType>;
+  readonly end: () => void;
+}
+
+function createRegistry(
+  watching: Watching,
+  notices: NoticeCounts | null,
+  perEnvironment: boolean,
+): CountingRegistry {
+  const registry: Registry<OpenMetricsContentType> = new Registry();
+  registry.setContentType(Registry.OPENMETRICS_CONTENT_TYPE);
+  for (const [name, metric, samples] of createGauges(watching))
+    registry.registerMetric(new ComputedGauge(name, metric, samples));
+  registry.registerMetric(processorTime());
+  registry.registerMetric(createRequestCounter(watching));
+  registry.registerMetric(createNoticeCounter(notices));
+  return { registry, end: count(watching, registry, perEnvironment) };
 }
 
 /** OpenMetrics without exemplars in the older format, which describes a counter by its whole name and has no mark at its end. */
