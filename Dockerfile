@@ -1,6 +1,6 @@
 # The command, and with it the embedded service:
 #   docker run --rm --read-only -v "$PWD:/work" --user "$(id -u)" -e SETPOINT_API_KEY IMAGE plan
-#   docker run --rm --read-only -p 3000:3000 -e SESSION_API_KEY IMAGE serve --host 0.0.0.0
+#   docker run --rm --read-only -p 3000:3000 -e SESSION_API_KEY IMAGE serve --port 0.0.0.0:3000
 # It writes nowhere but under /work: mount the folder of settings.yaml there. Where setpoint keeps state (.setpoint/: "embedded:",
 # fingerprints) or writes files (pull, init, -o json=FILE), that folder has to be writable for the user the container runs as.
 ARG NODE_IMAGE=node:24-alpine
