@@ -48,7 +48,7 @@ describe('the image', () => {
   );
 
   it('refuses to listen off loopback without a key', async () => {
-    const container = new ReadOnlyContainer(image).withCommand(['serve', '--host', '0.0.0.0']);
+    const container = new ReadOnlyContainer(image).withCommand(['serve', '--port', '0.0.0.0:3000']);
     expect(await runToEnd(container)).toMatchObject({
       code: 3,
       stderr: expect.stringContaining('without an API key'),

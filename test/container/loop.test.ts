@@ -19,7 +19,7 @@ const folder = folderWith({
 beforeAll(async () => {
   chmodSync(folder.path, 0o755);
   network = await new Network().start();
-  service = await serve({ network, name: NAME });
+  service = await serve({ network });
 });
 afterAll(async () => {
   await service.stop();

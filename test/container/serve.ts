@@ -1,4 +1,4 @@
-import { getContainerRuntimeClient, Wait, type StartedNetwork } from 'testcontainers';
+import { Wait, type StartedNetwork } from 'testcontainers';
 import type { StartedTestContainer } from 'testcontainers';
 import { inject } from 'vitest';
 import { ReadOnlyContainer } from './read-only-container.ts';
@@ -7,16 +7,12 @@ export const KEY = 'contract-key';
 
 interface ServeOptions {
   readonly network?: StartedNetwork;
-  /** The name by which other containers call it. */
-  readonly name?: string;
 }
 
-/** The embedded service in a container, on port 3000 there; it answers to the name that the engine's ports have here, too. */
-export async function serve({ network, name }: ServeOptions = {}): Promise<StartedTestContainer> {
-  const { info } = await getContainerRuntimeClient();
-  const names = [info.containerRuntime.host, ...(name === undefined ? [] : [name])];
+/** The embedded service in a container, on port 3000 there. */
+export async function serve({ network }: ServeOptions = {}): Promise<StartedTestContainer> {
   const container = new ReadOnlyContainer(inject('image'))
-    .withCommand(['serve', '--host', '0.0.0.0', ...names.flatMap((name) => ['--allow-host', name])])
+    .withCommand(['serve', '--port', '0.0.0.0:3000'])
     .withEnvironment({ SESSION_API_KEY: KEY })
     .withExposedPorts(3000)
     .withWaitStrategy(Wait.forLogMessage(/^http:/));

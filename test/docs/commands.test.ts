@@ -45,7 +45,7 @@ describe('the commands of the documentation', () => {
     const notTyped = shown.map(({ command }) => command).filter((one) => whyNotRun(one) !== null);
     expect(notTyped.filter((command) => !/^(npm|kubectl|kustomize) /.test(command))).toEqual([
       'gh workflow run drift.yml --ref main',
-      'setpoint status --server https://setpoint.example.com --state attention',
+      'setpoint status attention --server https://setpoint.example.com',
     ]);
   });
 

@@ -39,7 +39,7 @@ const NOT_RUN: readonly (readonly [RegExp, string])[] = [
     'runs until it is stopped, with files of a machine; test/e2e/watch/watch.test.ts runs it',
   ],
   [
-    /^setpoint status --server /,
+    /^setpoint status attention --server /,
     'asks the page of a controller; test/e2e/page/page.test.ts runs it',
   ],
   [/^(install|systemctl) /, 'changes the machine; test/workflows checks the unit'],

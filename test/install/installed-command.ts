@@ -41,7 +41,7 @@ export function testCommand(
   it.skipIf(skipped)('passes on stdin, exit codes and colours', () => {
     expect(run(command(), ['plan', '-f', 'no such file.yaml']).code).toBe(3);
     const list = '{"apiVersion":"config.kubernetes.io/v1","kind":"ResourceList","items":[]}';
-    expect(run(command(), ['render', '--krm'], list)).toMatchObject({
+    expect(run(command(), ['render', 'krm'], list)).toMatchObject({
       code: 3,
       stderr: expect.stringContaining('functionConfig'),
     });

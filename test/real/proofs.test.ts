@@ -1,4 +1,4 @@
-/** `plan --check` and `doctor --live` on a real server: the provider is a stand-in on loopback, the mcp servers are scripts. */
+/** `plan --check` and `doctor --check` on a real server: the provider is a stand-in on loopback, the mcp servers are scripts. */
 import { createServer, type Server } from 'node:http';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';

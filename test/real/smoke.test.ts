@@ -24,7 +24,7 @@ describe('a conversation that smoke starts', () => {
   if (release.dialect === 'agent-server')
     it('is none on an Agent Server, which is said before anything is sent', async () => {
       const { stderr } = await world.run(['smoke', '--yes'], 3);
-      expect(stderr).toContain('setpoint doctor --live');
+      expect(stderr).toContain('setpoint doctor --check');
       expect(world.tap.writes).toEqual([]);
     });
   else

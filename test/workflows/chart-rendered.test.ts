@@ -278,8 +278,7 @@ describe.skipIf(!hasProgram(HELM))('the chart, rendered (helm, or SETPOINT_TEST_
     const objects = rendered(name);
     const { container } = podOf(objects);
     const [port] = container?.ports ?? [];
-    expect(container?.args).toContain(`--probes=0.0.0.0:${port?.containerPort}`);
-    expect(container?.args).toContain('--probe-metrics');
+    expect(container?.args).toContain(`--probes=0.0.0.0:${port?.containerPort}/metrics`);
     const httpGet = { port: port?.name };
     expect(container).toMatchObject({
       startupProbe: { httpGet: { ...httpGet, path: '/healthz' } },

@@ -95,7 +95,7 @@ it('the pods have flags that the command takes, may send keys to the server of t
   const origins = container?.env?.find((one) => one.name === 'SETPOINT_ALLOWED_ORIGINS')?.value;
   expect(origins?.split(',')).toContain(declared.server.url);
   const [port] = container?.ports ?? [];
-  expect(flags).toContain(`--probes=0.0.0.0:${port?.containerPort}`);
+  expect(flags).toContain(`--probes=0.0.0.0:${port?.containerPort}/metrics`);
   for (const probe of [
     container?.startupProbe,
     container?.livenessProbe,

@@ -117,10 +117,10 @@ describe.runIf(hasProgram('promtool'))('promtool (skipped if it is not installed
 
   it('finds nothing wrong with the metrics of a controller, in the older text format', async () => {
     const watching = new MadeUpWatching(watchState());
-    const metrics = createMetrics(watching, { perEnvironment: true });
+    const metrics = createMetrics(watching);
     onTestFinished(() => metrics.close());
     watching.put(watchState(), { kind: 'read', seconds: 0.2, result: 'done' });
-    const { type, text } = await metrics.text(false);
+    const { type, text } = await metrics.text({ inOpenMetrics: false });
     expect(type).toContain('version=0.0.4');
     expect(text).toMatch(
       /^# HELP setpoint_reconcile_total .+\n# TYPE setpoint_reconcile_total counter\nsetpoint_reconcile_total\{/m,

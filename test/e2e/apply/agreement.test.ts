@@ -107,7 +107,7 @@ describeEach(SPELLINGS, (_, index) => index === SPELLINGS.length - 1)(
       const folder = watchFolder();
       settingsFile(folder, text);
       const watch = watching(folder);
-      const metrics = createMetrics(watch.controller, { perEnvironment: true });
+      const metrics = createMetrics(watch.controller);
       await watch.pass(2 * MINUTE);
       const state = watch.state();
       expect(state).toMatchObject({ status: 'in-sync', stopped: null });

@@ -19,7 +19,7 @@ async function minutesOf(
   await world.target('suspended', { settings: {}, interval: '5m', suspend: true });
   await make(world);
   const { controller } = await world.start();
-  const metrics = createMetrics(controller, { perEnvironment: true, notices: null });
+  const metrics = createMetrics(controller);
   onTestFinished(() => metrics.close());
   await world.until('well', (status) => reasonOf(status, 'Ready') === 'InSync');
   const start = SYSTEM_CLOCK.now() / 1000;

@@ -45,18 +45,15 @@ describe('setpoint render', () => {
       `,
     });
     const args = ['render', '--secret', 'agents', '--namespace', 'agents'];
-    const all = await setpoint([...args, '--crd'], { cwd });
+    const all = await setpoint(args, { cwd });
     expect([all.code, all.stderr]).toEqual([0, '']);
     const objects = objectsIn(all.stdout);
     expect(objects.map(({ kind, metadata: { name } }) => `${kind} ${name}`)).toEqual([
-      'CustomResourceDefinition settingstargets.setpoint.dev',
-      'CustomResourceDefinition settingspolicies.setpoint.dev',
-      'CustomResourceDefinition settingsapprovals.setpoint.dev',
       'Role setpoint-secrets',
       'SettingsTarget staging',
       'SettingsTarget production',
     ]);
-    expect(objects.slice(3).map(({ metadata }) => metadata.namespace)).toEqual(
+    expect(objects.map(({ metadata }) => metadata.namespace)).toEqual(
       Array.from({ length: 3 }, () => 'agents'),
     );
     for (const chosen of [
@@ -142,11 +139,11 @@ describe('setpoint render', () => {
   });
 
   it.each<[readonly string[], string]>([
-    [['render', 'all'], 'Only crd can be named.'],
+    [['render', 'all'], 'Only crd and krm can be named.'],
     [['render', '-o', 'text'], 'Objects have no text format.'],
     [['render', '-o', 'yaml'], '-o takes a format.'],
     [['render', '-f', 'none.yaml'], 'none.yaml does not exist.'],
-    [['render', '--krm', '-f', 'settings.yaml'], '--krm takes the settings from stdin'],
+    [['render', 'krm', '-f', 'settings.yaml'], 'render krm takes the settings from stdin'],
     [['render', '--namespace', 'Agents'], '--namespace takes a name of Kubernetes'],
     [['render', '--secret', 'a_b'], '--secret takes a name of Kubernetes'],
     [['render', '-e', 'none'], 'No environment named "none".'],
@@ -166,7 +163,7 @@ describe('setpoint render', () => {
   });
 });
 
-describe('setpoint render --krm', () => {
+describe('setpoint render krm', () => {
   const list = (config: object, items: readonly object[] = []): string =>
     JSON.stringify({
       apiVersion: 'config.kubernetes.io/v1',
@@ -176,7 +173,7 @@ describe('setpoint render --krm', () => {
     });
   const configMap = (data: object) => ({ apiVersion: 'v1', kind: 'ConfigMap', data });
   const run = (stdin: string, ...args: readonly string[]) =>
-    setpoint(['render', '--krm', ...args], { cwd: folderOf({}), stdin });
+    setpoint(['render', 'krm', ...args], { cwd: folderOf({}), stdin });
   const itemsIn = (stdout: string): readonly Kinds[] =>
     (parse(stdout) as { readonly items: readonly Kinds[] }).items;
 

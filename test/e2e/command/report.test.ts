@@ -90,7 +90,7 @@ describe('the plans of shards', () => {
   it('are worded as drift on request, and end with 2', async () => {
     write('shard-2.json', { ...planOf(environment({ name: 'c' })), ...shard(2, 3) });
     const files = ['shard-0.json', 'shard-1.json', 'shard-2.json'];
-    const drift = await report(...files, '--drift');
+    const drift = await report(...files, '--fail-on', 'any');
     expect(drift.stdout).toContain('4 environments: 3 in sync, 1 drift.');
     expect(drift.code).toBe(2);
     expect((await report(...files)).code).toBe(0);
@@ -102,9 +102,9 @@ describe('the plans of shards', () => {
     write('shard-1.json', { ...planOf(environment({ name: 'a', unknown })), ...shard(1, 3) });
     write('shard-2.json', { ...planOf(environment({ name: 'c' })), ...shard(2, 3) });
     const files = ['shard-0.json', 'shard-1.json', 'shard-2.json'];
-    expect((await report(...files, '--drift')).code).toBe(0);
+    expect((await report(...files, '--fail-on', 'any')).code).toBe(0);
     write('shard-2.json', { ...planOf(environment({ name: 'c' })), ...shard(2, 3), strict: true });
-    const { code, stdout } = await report(...files, '--drift');
+    const { code, stdout } = await report(...files, '--fail-on', 'any');
     expect(stdout).toContain('4 environments: 3 in sync, 1 could not be compared.');
     expect(code).toBe(2);
   });
@@ -243,7 +243,7 @@ describe('outcomes', () => {
 
   it('are no drift', async () => {
     write('a.json', outcomeOf(outcome({ name: 'a' })));
-    expect(await report('a.json', '--drift')).toMatchObject({ code: 3, stdout: '' });
+    expect(await report('a.json', '--fail-on', 'any')).toMatchObject({ code: 3, stdout: '' });
   });
 });
 

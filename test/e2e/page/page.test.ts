@@ -88,7 +88,7 @@ describe('setpoint status --server', () => {
     const accepts = new Ajv2020({ strict: false }).compile(schemaOf('watched'));
     expect([accepts(document), accepts.errors]).toEqual([true, null]);
     expect(document.environments).toHaveLength(11);
-    const text = await status(url, TOKEN, '--state', 'attention', '--exit-code');
+    const text = await status(url, TOKEN, 'attention', '--exit-code');
     expect(text.code).toBe(2);
     expect(text.stdout).toMatch(/^ENVIRONMENT[^\n]*\neu-production +✗ failed/);
     const wrong = await status(url, 'canary-token-of-many-characters');
@@ -309,9 +309,12 @@ describe('for programs', () => {
     ['application/openmetrics-text;version=1.0.0;q=0.5,text/plain;q=0.2', 'open'],
     ['*/*', 'older'],
   ])('metrics are those that are handed in, in a format for %s', async (accept, format) => {
-    const metrics = async (inOpenMetrics?: boolean) => {
-      const used = inOpenMetrics === true ? 'open' : 'older';
-      return { type: `text/${used}`, text: 'up 1\n' };
+    const metrics = async (form: {
+      readonly inOpenMetrics: boolean;
+      readonly perEnvironment: boolean;
+    }) => {
+      const used = form.inOpenMetrics ? 'open' : 'older';
+      return { type: `text/${used}`, text: form.perEnvironment ? 'up 1\n' : 'totals 1\n' };
     };
     const { ask } = await startPage([], { metrics });
     const { headers, text } = await ask('/metrics', { headers: { accept } });
@@ -320,6 +323,7 @@ describe('for programs', () => {
       'Accept',
       'up 1\n',
     ]);
+    expect((await ask('/metrics?environments=false')).text).toBe('totals 1\n');
   });
 });
 

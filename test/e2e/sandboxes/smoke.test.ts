@@ -64,7 +64,7 @@ describe('smoke', () => {
 
   it('claims no more than that one can start', async () => {
     await world({ startMs: 0 });
-    const { stdout } = await run('smoke', '--yes', '--message', 'hello');
+    const { stdout } = await run('smoke', '--yes');
     expect(stdout).toContain('A conversation can start. Nothing else was tested.');
     expect(stdout).toMatch(
       /Removed again: conversation [0-9a-f]{32}, and with it sandbox \w+\.\n$/,
@@ -79,7 +79,7 @@ describe('smoke', () => {
     expect(code).toBe(3);
     expect(fronted.writes()).toEqual([]);
     expect(stderr).toContain('An Agent Server starts no conversation from what it has stored');
-    expect(stderr).toContain('setpoint doctor --live');
+    expect(stderr).toContain('setpoint doctor --check');
   });
 
   it('asks first, and shows what it costs; without a terminal it needs --yes', async () => {

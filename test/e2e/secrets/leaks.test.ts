@@ -103,8 +103,8 @@ describe('M23: a secret in none of seventeen encodings', () => {
 it('M19: no flag takes a secret but the key of the embedded service, which guards a toy', () => {
   // A file, and names of objects of Kubernetes.
   const harmless = new Set([
-    'watch --tls-key',
-    'controller --tls-key',
+    'watch --tls',
+    'controller --tls',
     'pull --secret',
     'controller --state-secret',
     'render --secret',

@@ -231,14 +231,6 @@ describe('files that setpoint keeps are read as settings files are', () => {
     },
   );
 
-  itEach(kinds, (_, index) => index === 3 % kinds.length)(
-    'serve --server-mcp: %s',
-    async (_, planted) => {
-      planted('mcp.json');
-      await endsSoon(['serve', '--port', '0', '--server-mcp', 'mcp.json']);
-    },
-  );
-
   itEach(kinds, (_, index) => index === 4 % kinds.length)(
     'a secret file: %s',
     async (_, planted) => {

@@ -225,7 +225,7 @@ describe('no answer to a write is quoted by a controller', () => {
       await world.pass(8 * MINUTE);
       expect(refused).not.toEqual([]);
       expect(world.state().healFailed?.message).toContain('422');
-      const metrics = createMetrics(world.controller, { perEnvironment: true });
+      const metrics = createMetrics(world.controller);
       const page = await servePage(world.controller, {
         host: '127.0.0.1',
         port: 0,

@@ -1,4 +1,4 @@
-/** `--check` and `--live`: a service tries what a file declares, and the guard `unproven` wants that it has. */
+/** `--check` of plan, apply and doctor: a service tries what a file declares, and the guard `unproven` wants that it has. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -359,7 +359,7 @@ describe('the guard unproven', () => {
   });
 });
 
-describe('doctor --live', () => {
+describe('doctor --check', () => {
   const BLOCKS = `settings: { llm_model: ${MODEL}, llm_api_key: "\${env:GOOD}" }
 mcp_servers: { ${FILES}, gone: { command: npx, args: [-y, gone] } }
 llm_profiles: { ${profile('main', 'GOOD')}, ${profile('wrong', 'BAD')} }
@@ -463,15 +463,15 @@ describe('the command', () => {
     }
   });
 
-  it('doctor --live: exits 1 if something does not work; it needs a file', async () => {
+  it('doctor --check: exits 1 if something does not work; it needs a file', async () => {
     await service();
-    const bare = await run('doctor', '--live', '--server', front.url);
+    const bare = await run('doctor', '--check', '--server', front.url);
     expect([bare.code, front.seen]).toEqual([3, []]);
     expect(bare.stderr).toContain(
-      '--live checks the values of a settings file, but no settings file was found.',
+      '--check tries the values of a settings file, but no settings file was found.',
     );
     await applied(`llm_profiles: { ${profile('wrong', 'BAD')} }`);
-    const { code, stdout, stderr } = await run('doctor', '--live');
+    const { code, stdout, stderr } = await run('doctor', '--check');
     expect(code).toBe(1);
     expect(stdout).toContain('✗ llm_profiles.wrong does not work: the provider refuses the key');
     expect(stdout + stderr).not.toContain('canary');

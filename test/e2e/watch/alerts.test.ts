@@ -69,10 +69,7 @@ async function scene({
 /** The metrics of a controller from when it has begun. What returns them as a scrape gets them. */
 async function scraped(world: World, instance = 'a'): Promise<() => Promise<Scrape>> {
   await world.begun;
-  const metrics = createMetrics(world.controller, {
-    perEnvironment: true,
-    notices: world.notices()?.counts ?? null,
-  });
+  const metrics = createMetrics(world.controller, world.notices()?.counts ?? null);
   onTestFinished(() => metrics.close());
   return async () => ({ instance, text: (await metrics.text()).text });
 }

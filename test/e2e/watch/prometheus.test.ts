@@ -64,7 +64,7 @@ describe.runIf(hasProgram('prometheus'))('a Prometheus (skipped if it is not ins
       watchState({ name: 'eu', status: 'drift', plan }),
       watchState({ name: 'us' }),
     );
-    const metrics = createMetrics(watching, { perEnvironment: true });
+    const metrics = createMetrics(watching);
     watching.put(watchState({ name: 'us' }), {
       kind: 'read',
       seconds: 0.2,

@@ -7,7 +7,7 @@ import { LONG } from '../../fixture/long.ts';
 import { startStore } from '../../fixture/store-server.ts';
 
 it.each(['SIGTERM', 'SIGKILL'] as const)(
-  'a controller that starts after %s and a rewound branch goes on with the last good commit and reports it, until --git-from names a new one',
+  'a controller that starts after %s and a rewound branch goes on with the last good commit and reports it, until --ref names a new one',
   LONG,
   async (signal) => {
     const store = await startStore({}, { language: 'de' });
@@ -57,13 +57,13 @@ watch: { mode: heal, interval: 10s }
     expect((await ranOnce()).stderr).toBe('');
     git('reset', '--quiet', '--hard', first);
     const ends = signal === 'SIGTERM' ? 0 : null;
-    for (const flags of [[], ['--git-from', second]]) {
+    for (const flags of [[], ['--ref', `main:${second}`]]) {
       const asked = store.requests.length;
       const { code, stderr } = await ranOnce(...flags);
       expect(code).toBe(ends);
       expect(stderr).toContain(`was rewritten: ${second} is not an ancestor of ${first}.`);
       expect(stderr).toContain('the last good ones remain in effect');
-      expect(stderr).toContain('--git-from');
+      expect(stderr).toContain('--ref');
       expect(store.requests.length).toBeGreaterThan(asked);
     }
     // The last good commit declares what the service has.
@@ -71,11 +71,11 @@ watch: { mode: heal, interval: 10s }
     git('checkout', '--quiet', '--orphan', 'other');
     const foreign = commit('fr');
     const asked = store.requests.length;
-    const wrong = await ranOnce('--git-from', foreign);
+    const wrong = await ranOnce('--ref', `main:${foreign}`);
     expect([wrong.code, store.requests.length]).toEqual([3, asked]);
     expect(wrong.stderr).toContain(`${foreign} is not an ancestor of ${first}.`);
 
-    const meant = await ranOnce('--git-from', first);
+    const meant = await ranOnce('--ref', `main:${first}`);
     expect([meant.code, meant.stderr]).toEqual([ends, '']);
     expect(store.requests.length).toBeGreaterThan(asked);
     folder.remove();

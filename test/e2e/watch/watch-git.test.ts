@@ -203,7 +203,7 @@ it(
       await rewound.refresh();
       const code = from === undefined ? 'branch-rewritten' : 'usage';
       expect(rewound).toMatchObject({ targets: [], problem: { code } });
-      expect(rewound.problem?.hint).toContain('--git-from');
+      expect(rewound.problem?.hint).toContain('--ref');
       expect(await rewound.takeLast()).toBe(true);
       expect(rewound).toMatchObject({ commit: third, problem: { code } });
     }

@@ -27,7 +27,7 @@ it('a controller does not heal what would give a key to every member, and says s
   const folder = watchFolder();
   settingsFile(folder, fileOf(service));
   const world = startWatching({ folder, request: { env: service.env } });
-  const metrics = createMetrics(world.controller, { perEnvironment: true });
+  const metrics = createMetrics(world.controller);
   await world.pass(12 * MINUTE);
   const state = world.state();
   const { text } = await metrics.text();

@@ -165,7 +165,7 @@ function toldOf(state: WatchState) {
 }
 
 async function measured(controller: Controller): Promise<string | undefined> {
-  const metrics = createMetrics(controller, { perEnvironment: true });
+  const metrics = createMetrics(controller);
   const { text } = await metrics.text();
   metrics.close();
   return /^setpoint_target_heal_would_remove\{.*\} (\d)$/m.exec(text)?.[1];

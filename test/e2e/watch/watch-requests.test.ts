@@ -24,9 +24,9 @@ environments: { one: { server: { url: "${store.url}" } }, gone: { server: { url:
     return code === 500;
   };
   const watch = startWatching({ folder });
-  const metrics = createMetrics(watch.controller, { perEnvironment: false });
+  const metrics = createMetrics(watch.controller);
   await watch.pass(10 * MINUTE);
-  const { text } = await metrics.text();
+  const { text } = await metrics.text({ perEnvironment: false });
   const counts = [...text.matchAll(/^setpoint_requests_total\{(.*)\} (\d+)$/gm)].map(
     ([, labels = '', count]) => [labels, Number(count)] as const,
   );

@@ -33,7 +33,7 @@ async function changed(
   data: string,
   { name, suspend, killedAfter }: Change,
 ): Promise<number | null> {
-  const what = suspend ? ['suspend', '--reason', 'by a test'] : ['resume'];
+  const what = suspend ? ['suspend', 'by a test'] : ['resume'];
   const { child, ended } = start([...what, '-e', name, '--data', data], { cwd: data });
   const timer =
     killedAfter === null ? undefined : setTimeout(() => child.kill('SIGKILL'), killedAfter);

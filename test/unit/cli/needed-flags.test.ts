@@ -29,7 +29,6 @@ it.each([
   'apply -y --wait 5s --dry-run',
   'serve',
   'serve --port 0',
-  'watch --no-environment-metrics',
   'plan --help',
   'plan -h',
   'help plan',
@@ -38,7 +37,7 @@ it.each([
   'plan -e',
   'plan -',
   'plan -- -e',
-  'plan --message -q',
+  'plan --limit -q',
   'get',
   'no-command --all',
 ])('setpoint %s is the same line to a parser that was made for it alone', async (text) => {

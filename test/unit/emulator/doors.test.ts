@@ -45,10 +45,12 @@ describe('Host', () => {
   });
 
   it.each(['box.test', 'BOX.test:3000', '[fd00::1]:3000'])(
-    '%s is answered when allowed',
+    '%s is answered if a key is required',
     async (host) => {
-      const { url } = await emulatorForTest({ allowHosts: ['box.test', 'fd00::1'] });
-      expect((await send(url, { headers: { host } })).status).toBe(404);
+      const { url } = await emulatorForTest({ apiKey: 'k' });
+      expect((await send(url, { headers: { host } })).status).toBe(401);
+      const headers = { host, 'x-session-api-key': 'k' };
+      expect((await send(url, { headers })).status).toBe(404);
     },
   );
 });
@@ -202,11 +204,11 @@ describe('startEmulator', () => {
     },
   );
 
-  it('listens on all addresses with a key, and still requires a name it knows', async () => {
+  it('listens on all addresses with a key, and then requires no name', async () => {
     const { url } = await emulatorForTest({ host: '0.0.0.0', apiKey: 'k' });
     const local = url.replace('0.0.0.0', '127.0.0.1');
     expect((await send(local)).status).toBe(401);
-    expect((await send(local, { headers: { host: 'box.test' } })).status).toBe(421);
+    expect((await send(local, { headers: { host: 'box.test' } })).status).toBe(401);
   });
 
   it('reports its address', async () => {

@@ -14,7 +14,7 @@ async function serve(flags: object, read: (url: string) => Promise<void> = async
     stdout.setEncoding('utf8').once('data', (text: string) => resolve(text.trim()));
   });
   const ended = serveCommand(
-    { port: '0', host: '127.0.0.1', ...flags },
+    { port: '0', ...flags },
     {
       env: {},
       stdin: () => stdin,
@@ -53,7 +53,7 @@ it('hands its flags to the service', async () => {
 
 it.each([
   [{ dialect: 'v2' }, '--dialect takes one of settings-v0, app-server, agent-server.'],
-  [{ port: '70000' }, '--port takes a number from 0 to 65535.'],
+  [{ port: '70000' }, '--port takes an address and a port.'],
 ])('%j is a usage error that names the flag', async (flags, sentence) => {
   const { exit, shown } = await serve(flags);
   expect(shown).toContain(sentence);

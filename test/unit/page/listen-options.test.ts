@@ -51,17 +51,17 @@ describe('where the page is served', () => {
 describe('off loopback', () => {
   it('takes a token', () => {
     expect(refusal({ listen: '0.0.0.0:8080' })).toMatch(/needs a token.*SETPOINT_WATCH_TOKEN/);
-    const flags = { listen: '127.0.0.1:8080', publicUrl: 'https://setpoint.example.com' };
-    expect(refusal(flags)).toMatch(/--public-url needs a token/);
+    const flags = { listen: '127.0.0.1:8080=https://setpoint.example.com' };
+    expect(refusal(flags)).toMatch(/behind a proxy needs a token/);
   });
 
   it('takes TLS, or a proxy that has it', () => {
     const listen = '0.0.0.0:8080';
-    expect(refusal({ listen }, WITH_TOKEN)).toMatch(/needs TLS.*--tls-cert.*--public-url/);
-    expect(options({ listen, tlsCert: 'c', tlsKey: 'k' }, WITH_TOKEN)).toMatchObject({
+    expect(refusal({ listen }, WITH_TOKEN)).toMatch(/needs TLS.*--tls.*ADDRESS=URL/);
+    expect(options({ listen, tls: 'c,k' }, WITH_TOKEN)).toMatchObject({
       tls: { cert: 'text of c' },
     });
-    expect(options({ listen, publicUrl: 'https://s.example.com/' }, WITH_TOKEN)).toMatchObject({
+    expect(options({ listen: `${listen}=https://s.example.com/` }, WITH_TOKEN)).toMatchObject({
       publicOrigin: 'https://s.example.com',
       tls: null,
     });
@@ -82,15 +82,14 @@ describe('off loopback', () => {
 describe('what does not go together is refused, with what to do', () => {
   it.each<[ListenFlags, RegExp]>([
     [{ allowActions: true }, /--allow-actions needs --listen.*127\.0\.0\.1:8080/],
-    [{ publicUrl: 'https://x' }, /--public-url needs --listen/],
-    [{ tlsCert: 'c', tlsKey: 'k' }, /--tls-cert needs --listen/],
+    [{ tls: 'c,k' }, /--tls needs --listen/],
     [{ listen: '8080', allowActions: true }, /--allow-actions needs a token.*SETPOINT_WATCH_TOKEN/],
-    [{ listen: '8080', tlsCert: 'c' }, /go together/],
-    [{ listen: '8080', tlsKey: 'k' }, /go together/],
-    [{ listen: '8080', publicUrl: 'http://x' }, /the https address/],
-    [{ listen: '8080', publicUrl: 'https://x/path' }, /without a path/],
-    [{ listen: '8080', publicUrl: 'https://user@x' }, /the https address/],
-    [{ listen: '8080', publicUrl: 'x' }, /the https address/],
+    [{ listen: '8080', tls: 'c' }, /takes two files/],
+    [{ listen: '8080', tls: ',k' }, /takes two files/],
+    [{ listen: '8080=http://x' }, /the https address/],
+    [{ listen: '8080=https://x/path' }, /without a path/],
+    [{ listen: '8080=https://user@x' }, /the https address/],
+    [{ listen: '8080=x' }, /the https address/],
   ])('%j', (flags, words) => {
     expect(refusal(flags)).toMatch(words);
   });
@@ -106,7 +105,7 @@ describe('what does not go together is refused, with what to do', () => {
 });
 
 it('neither the token nor the key has a form as text', () => {
-  const made = options({ listen: '8080', tlsCert: 'c', tlsKey: 'k' }, WITH_TOKEN);
+  const made = options({ listen: '8080', tls: 'c,k' }, WITH_TOKEN);
   expect(JSON.stringify(made)).not.toContain(TOKEN);
   expect(JSON.stringify(made)).not.toContain('text of k');
 });
@@ -128,15 +127,11 @@ describe('a token in a file', () => {
 it.each([
   [{}, null],
   [{ probes: '8081' }, { host: '127.0.0.1', port: 8081, withMetrics: false }],
-  [
-    { probes: '0.0.0.0:8081', probeMetrics: true },
-    { host: '0.0.0.0', port: 8081, withMetrics: true },
-  ],
+  [{ probes: '0.0.0.0:8081/metrics' }, { host: '0.0.0.0', port: 8081, withMetrics: true }],
 ])('probes of %j are at %j: they need no token and no page', (flags, options) => {
   expect(probeOptions(flags)).toEqual(options);
 });
 
-it('refuses metrics of probes that are nowhere, and an address that is none', () => {
-  expect(() => probeOptions({ probeMetrics: true })).toThrow('--probe-metrics needs --probes.');
+it('refuses an address of probes that is none', () => {
   expect(() => probeOptions({ probes: 'here' })).toThrow('--probes takes an address and a port.');
 });

@@ -18,5 +18,5 @@ it('locks of another scope, or of none, are others; those of the same scope are 
 });
 
 it.each(['', 'Team', 'a/b', '-a', 'a'.repeat(41)])('%j names no scope', (scope) => {
-  expect(() => scopeLocks(tableLocks(new Map()), scope)).toThrow('--lock-scope');
+  expect(() => scopeLocks(tableLocks(new Map()), scope)).toThrow('takes a scope');
 });
