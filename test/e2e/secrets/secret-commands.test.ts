@@ -176,7 +176,7 @@ function recipes() {
     vault: 'vault kv get -mount=secret -field=key agents/llm',
     vals: 'vals get ref+vault://secret/agents/llm#/key',
   };
-  const found = guide.matchAll(/`(\$\{secret:(\w+)\/[^`]+)`[^\n]*\n\n```json\n(.+)\n```/g);
+  const found = guide.matchAll(/`(\$\{secret:(\w+)\/[^`]+)`(?:.|\n(?!\n))*\n\n```json\n(.+)\n```/g);
   const all = [...found].map(([, reference = '', name = '', line = '']) => {
     return [name, reference, line, called[name]] as const;
   });
