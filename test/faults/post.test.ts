@@ -99,7 +99,7 @@ describe('a write that was not applied', () => {
     expect(result).toMatchObject({ kind: 'not-applied', retry: false });
     expect(result.kind === 'not-applied' && result.error.message).toBe(
       `POST ${server.url}/api/settings was refused as invalid (status 422): ` +
-        'mcp_config.sse_servers.0.url (missing), ?.?.?.?.?, llm_model.key.?.',
+        'mcp_config.sse_servers[0].url (missing), ?.?.?.?.?, llm_model.key.?.',
     );
   });
 

@@ -140,8 +140,24 @@ function fitAgentProfile(kind: AgentServerKind, sent: JsonObject): Verdict {
   return whole.kind === 'good' ? tidyProfile(fitted) : whole;
 }
 
-/** The tools of every agent, which take no parameters. */
-const BUILT_IN = ['finish', 'think'];
+const ROUTER = 'route_task_to_model';
+
+/** The tools of the server itself, by the names of their classes. */
+const BUILT_IN: ReadonlyMap<string, string> = new Map([
+  ['FinishTool', 'finish'],
+  ['ThinkTool', 'think'],
+  ['InvokeSkillTool', 'invoke_skill'],
+  ['SwitchLLMTool', 'switch_llm'],
+  ['VisionInspectTool', 'inspect_image_with_vision'],
+  ['ClassifyAndSwitchLLMTool', ROUTER],
+]);
+
+function resolveToolName(name: string): string {
+  return BUILT_IN.get(name) ?? name;
+}
+
+/** Only the router takes parameters. */
+const WITHOUT_PARAMETERS = new Set([...BUILT_IN.values()].filter((name) => name !== ROUTER));
 
 /** Source: contract "agent profiles: a built-in tool with params", "agent profiles: a tool with an empty name". */
 function checkTools(sent: JsonObject, at: Location): Verdict[] {
@@ -154,7 +170,8 @@ function checkTools(sent: JsonObject, at: Location): Verdict[] {
       return [
         refuseValue('Tool name cannot be empty', [...at, 'tools', BigInt(index), 'name'], name),
       ];
-    if (typeof name !== 'string' || !BUILT_IN.includes(name) || !hasParameters(tool)) return [];
+    if (typeof name !== 'string' || !hasParameters(tool)) return [];
+    if (!WITHOUT_PARAMETERS.has(resolveToolName(name))) return [];
     return [refuseValue(`Tool '${name}' does not accept parameters`, [...at, 'tools'], tools)];
   });
 }
@@ -182,9 +199,11 @@ function onceEach(tools: Json): Json {
   if (!isJsonList(tools)) return tools;
   const byName = new Map<string, Json>();
   for (const tool of tools) {
-    const name = readTextMember(tool, 'name');
+    if (!isJsonObject(tool)) continue;
+    const name = resolveToolName(readTextMember(tool, 'name'));
     const kept = byName.get(name);
-    if (kept === undefined || (!hasParameters(kept) && hasParameters(tool))) byName.set(name, tool);
+    if (kept === undefined || (!hasParameters(kept) && hasParameters(tool)))
+      byName.set(name, { ...tool, name });
   }
   return [...byName.values()];
 }

@@ -5,6 +5,7 @@ import {
   LLM_PROFILES_FORM,
   META_PROFILES_FORM,
   PLUGINS_FORM,
+  resolveToolName,
   SECRETS_FORM,
   SKILLS_FORM,
 } from '../model/collection-forms.ts';
@@ -364,6 +365,7 @@ function incompleteAgentProfile(one: Member): PlacedFinding[] {
       path: [block, key, name],
     },
   }));
+  findings.push(...findRepeatedTools(one));
   if (isAcp || member(node, 'llm_profile') !== undefined) return findings;
   const missing = createMentionFinding(one, block, {
     code: 'missing-key',
@@ -371,4 +373,28 @@ function incompleteAgentProfile(one: Member): PlacedFinding[] {
     hint: 'Add llm_profile: the LLM profile of the agent, by its name.',
   });
   return [...findings, ...missing];
+}
+
+/** Tools that a list names again: a server stores each once, with the parameters of one. */
+function findRepeatedTools({ key, node }: Member): PlacedFinding[] {
+  const path = [AGENT_PROFILES_FORM.block, key, 'tools'];
+  const places = new Map<string, string>();
+  return nodesListed(node, 'tools').flatMap((tool, index): PlacedFinding[] => {
+    const named = member(tool, 'name');
+    const name = readNodeText(named);
+    if (named === undefined || name === undefined || mayHoldReference(name)) return [];
+    const called = resolveToolName(name);
+    const first = places.get(called);
+    const { file, line } = locate(named.file, named.at);
+    const own = [...path, String(index)];
+    places.set(called, first ?? `${formatPath(own)} (${file}:${line})`);
+    if (first === undefined) return [];
+    const finding = {
+      code: 'duplicate-entry',
+      message: `${formatPath(own)} is the same tool as ${first}.`,
+      hint: 'Keep one of the two: a server stores each tool once.',
+      path: [...own, 'name'],
+    } as const;
+    return [{ file: named.file, at: named.at, finding }];
+  });
 }

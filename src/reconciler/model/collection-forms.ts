@@ -147,6 +147,21 @@ export const AGENT_PROFILES_FORM = {
   isRenamed: true,
 } as const satisfies CollectionForm;
 
+/** The tools that are part of an Agent Server, by the names of their classes. */
+const TOOLS_BY_CLASS: ReadonlyMap<string, string> = new Map([
+  ['FinishTool', 'finish'],
+  ['ThinkTool', 'think'],
+  ['InvokeSkillTool', 'invoke_skill'],
+  ['SwitchLLMTool', 'switch_llm'],
+  ['VisionInspectTool', 'inspect_image_with_vision'],
+  ['ClassifyAndSwitchLLMTool', 'route_task_to_model'],
+]);
+
+/** Returns the name of the tool that an agent profile names, also by its class: a server stores it once, under this name. */
+export function resolveToolName(name: string): string {
+  return TOOLS_BY_CLASS.get(name) ?? name;
+}
+
 /** Which profile of each kind is active, by its name. */
 export const ACTIVE_FORM = {
   resource: 'active profile',

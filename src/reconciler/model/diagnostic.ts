@@ -30,7 +30,7 @@ export const DIAGNOSTICS = {
   directive: 'A YAML directive, which would change how the file is read.',
   'doubtful-value': 'A value that servers take, and with which something does not work; a warning.',
   'duplicate-entry':
-    'The same mcp server, sandbox or sandbox spec twice in one list, or two names of secrets that cannot both be kept.',
+    'The same mcp server, tool, sandbox or sandbox spec twice in one list, or two names of secrets that cannot both be stored.',
   'duplicate-key': 'The same key twice in one map.',
   'empty-value': 'A key without a value.',
   'file-too-large': 'The file is larger than the limit.',

@@ -3,13 +3,15 @@ export type Path = readonly string[];
 
 const PLAIN_KEY = /^[A-Za-z_][A-Za-z0-9_-]*$/;
 const PLAIN_IDENTITY = /^[!#-Z\\^-~]+$/;
+const POSITION = /^(?:0|[1-9]\d*)$/;
 
-/** The path as people write it and flags accept it: `mcp_config.sse_servers[https://x/sse].api_key`, `["a.b"]` for odd keys. */
+/** The path as people write it and flags accept it: `mcp_config.sse_servers[https://x/sse].api_key`, `tools[0]`, `["a.b"]` for odd keys. */
 export function formatPath(path: Path): string {
   let text = '';
   for (const [index, segment] of path.entries()) {
     const identity = index === 2 && path[0] === 'mcp_config';
-    if (identity && PLAIN_IDENTITY.test(segment)) text += `[${segment}]`;
+    if (POSITION.test(segment) || (identity && PLAIN_IDENTITY.test(segment)))
+      text += `[${segment}]`;
     else if (identity || !PLAIN_KEY.test(segment)) text += `[${quote(segment)}]`;
     else text += index === 0 ? segment : `.${segment}`;
   }

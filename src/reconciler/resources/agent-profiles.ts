@@ -2,6 +2,7 @@ import {
   activeDeclared,
   AGENT_PROFILES_FORM,
   LLM_PROFILES_FORM,
+  resolveToolName,
 } from '../model/collection-forms.ts';
 import { listItemNames, type DesiredItem, type ListedItem } from '../model/collection.ts';
 import { nativeNodes } from '../model/native-schema.ts';
@@ -25,6 +26,14 @@ import {
 } from './collections/whole.ts';
 import type { Asking, CollectionState, UnsupportedItem, Wires } from './collections/wire.ts';
 
+/** The server's names of members that the file calls otherwise. */
+const THEIRS: Readonly<Record<string, string>> = {
+  llm_profile: 'llm_profile_ref',
+  mcp_servers: 'mcp_server_refs',
+  secrets: 'secret_refs',
+  meta_profile: 'meta_profile_ref',
+};
+
 const WIRES: Wires = {
   'agent-server': {
     list: listAgentProfiles,
@@ -38,6 +47,7 @@ const WIRES: Wires = {
     unfit: unfitProfiles,
     membersHere: findMembersHere,
     placeOf: (name) => ['agent_settings', name],
+    theirs: new Map(Object.entries(THEIRS).map(([own, name]) => [name, own])),
     keeps: isServersOwn,
     listWrites:
       'All agent profiles are looked up: an Agent Server makes the profile default, and makes it active, whenever none is.',
@@ -49,14 +59,6 @@ const WIRES: Wires = {
  * profile and activates it if none is active, so only declared ones are read.
  */
 export const AGENT_PROFILES = collection(AGENT_PROFILES_FORM, WIRES);
-
-/** The server's names of members that the file calls otherwise. */
-const THEIRS: Readonly<Record<string, string>> = {
-  llm_profile: 'llm_profile_ref',
-  mcp_servers: 'mcp_server_refs',
-  secrets: 'secret_refs',
-  meta_profile: 'meta_profile_ref',
-};
 
 /** The defaults of omitted members. The server's other members are its own: the id, the revision, the version of the form. */
 const DEFAULTS: ValueRecord = createRecord([
@@ -119,7 +121,7 @@ function wholeAgentMember(name: string, given: Value): Value {
     case 'verification':
       return fillDefaults(value, VERIFICATION);
     case 'tools':
-      return isList(value) ? value.map((tool) => fillDefaults(tool, TOOL)) : value;
+      return isList(value) ? value.map(wholeTool) : value;
     case 'mcp_servers':
     case 'secrets':
     case 'disabled_skills':
@@ -134,6 +136,14 @@ const TOOL: ValueRecord = createRecord([
   ['name', null],
   ['params', createRecord([])],
 ]);
+
+function wholeTool(tool: Value): Value {
+  const whole = fillDefaults(tool, TOOL);
+  const name = isRecord(whole) ? whole['name'] : null;
+  return isRecord(whole) && typeof name === 'string'
+    ? createRecord(Object.entries({ ...whole, name: resolveToolName(name) }))
+    : whole;
+}
 
 function isNoOp(value: Value): boolean {
   return isRecord(value) && value['condenser_kind'] === 'no_op';

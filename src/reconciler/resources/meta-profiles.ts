@@ -27,6 +27,7 @@ const WIRES: Wires = {
     describes: true,
     whole: fillMetaMember,
     limit: LIMIT,
+    theirs: new Map(NAMES.map(([own, name]) => [name, own])),
     requests: (work) => wholeRequests(work, PATH, toMetaConfig),
     leaves: selectCarriedMembers,
     along: (cause, { settings }, earlier) =>

@@ -146,7 +146,7 @@ describe('mcp_config in one form', () => {
       },
       missing: {
         'mcp_config.sse_servers[https://a.example.com].api_key': 'the variable NONE is not set',
-        'mcp_config.stdio_servers[p].args["1"]': 'the variable GONE is not set',
+        'mcp_config.stdio_servers[p].args[1]': 'the variable GONE is not set',
         'mcp_config.stdio_servers[p].env.KEY': 'the variable NO is not set',
       },
     });

@@ -1,4 +1,4 @@
-/** A file that names an item which the same file takes away is an error before anything is sent, with both places. */
+/** What the items of a file contradict in each other is an error before anything is sent, with both places. */
 import { expect, it } from 'vitest';
 import { readTargets } from '../../../src/reconciler/desired/target.ts';
 
@@ -42,6 +42,25 @@ it.each([
     [
       '5: This names the LLM profile old, which the file renames to llm_profiles.next (settings.yaml:4).',
     ],
+  ],
+  [
+    'two tools of one name',
+    'agent_profiles: { a: { llm_profile: m, tools: [{ name: terminal }, { name: x }, { name: terminal, params: { a: 1 } }] } }',
+    [
+      '3: agent_profiles.a.tools[2] is the same tool as agent_profiles.a.tools[0] (settings.yaml:3).',
+    ],
+  ],
+  [
+    'a tool by its name and by its class',
+    'agent_profiles:\n  a:\n    llm_profile: m\n    tools:\n      - name: finish\n      - name: FinishTool',
+    [
+      '8: agent_profiles.a.tools[1] is the same tool as agent_profiles.a.tools[0] (settings.yaml:7).',
+    ],
+  ],
+  [
+    'tools that differ, or may',
+    'agent_profiles: { a: { llm_profile: m, tools: [{ name: a }, { name: b }, { name: "${env:T}" }, { name: "${env:T}" }] } }',
+    [],
   ],
   ['what stays', `${MAIN}\nactive: { llm_profile: main }`, []],
   ['what the server may have', `${MAIN}\nactive: { llm_profile: elsewhere }`, []],

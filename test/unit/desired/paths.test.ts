@@ -9,7 +9,7 @@ describe('paths', () => {
     [['secrets_store', 'custom_secrets', 'DEPLOY_KEY'], 'secrets_store.custom_secrets.DEPLOY_KEY'],
     [['secrets_store', 'custom_secrets', 'a.b'], 'secrets_store.custom_secrets["a.b"]'],
     [['secrets_store', 'custom_secrets', 'a"b\\c'], 'secrets_store.custom_secrets["a\\"b\\\\c"]'],
-    [['secrets_store', 'custom_secrets', '1'], 'secrets_store.custom_secrets["1"]'],
+    [['secrets_store', 'custom_secrets', '1'], 'secrets_store.custom_secrets[1]'],
     [['secrets_store', 'custom_secrets', ''], 'secrets_store.custom_secrets[""]'],
     [
       ['mcp_config', 'sse_servers', 'https://x/sse', 'api_key'],

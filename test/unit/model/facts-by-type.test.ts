@@ -89,7 +89,7 @@ describe('every member that the schemas have', () => {
     for (const place of [
       'agent_settings.llm.api_key',
       'llm_profiles.x.aws_secret_access_key',
-      'agent_profiles.x.tools["0"].params',
+      'agent_profiles.x.tools[0].params',
       'agent_profiles.x.verification.critic_server_url',
       'mcp_servers.x.auth.state.tokens.refresh_token',
       'agent_settings.mcp_config.any.headers.any',

@@ -137,7 +137,7 @@ describe('a write', () => {
   });
 
   it.each<[string, unknown, string]>([
-    ['a place and a kind', { type: 'missing', loc: ['body', 'a', 0, 'b-c'] }, 'a.0.b-c (missing)'],
+    ['a place and a kind', { type: 'missing', loc: ['body', 'a', 0, 'b-c'] }, 'a[0].b-c (missing)'],
     ['a place of something else', { type: 'missing', loc: ['query', 'a'] }, 'query.a (missing)'],
     ['the body as a whole', { type: 'json_invalid', loc: ['body'] }, 'the body (json_invalid)'],
     ['a place alone', { loc: ['body', 'a'] }, 'a'],
@@ -150,15 +150,17 @@ describe('a write', () => {
     ['the longest name', { loc: ['body', 'a'.repeat(40)] }, 'a'.repeat(40)],
     ['a name that is too long', { loc: ['body', 'a'.repeat(41)] }, '?'],
     ['names that are none', { loc: ['body', 'a b', '-a', '0a', 'a!', '_'] }, '?.?.?.?._'],
-    ['numbers', { loc: ['body', 3, -1, 1.5, 2 ** 53] }, '3.-1.?.?'],
+    ['numbers', { loc: ['body', 3, -1, 1.5, 2 ** 53] }, '[3].?.?.?'],
     ['what is no segment', { loc: ['body', null, true, ['a'], { a: 1 }] }, '?.?.?.?'],
+    ['a sentence', { loc: ['body', 'a'], msg: 'Field required' }, 'a: "Field required"'],
+    ['a sentence with quotes', { loc: ['body', 'a'], msg: 'not "x"' }, 'a: "not \\"x\\""'],
+    ['a sentence of two lines', { type: 't', loc: ['body', 'a'], msg: 'one\ntwo' }, 'a (t)'],
+    ['a sentence with colours', { loc: ['body', 'a'], msg: '\u001b[31mred' }, 'a'],
+    ['a sentence without an end', { loc: ['body', 'a'], msg: 'a'.repeat(201) }, 'a'],
+    ['a sentence that is no text', { loc: ['body', 'a'], msg: ['a'] }, 'a'],
     ['no place', { type: 'missing', loc: 'a' }, ''],
     ['no detail', 'missing', ''],
-    [
-      'no depth without an end',
-      { loc: ['body', ...Array(20).fill(1)] },
-      Array(12).fill(1).join('.'),
-    ],
+    ['no depth without an end', { loc: ['body', ...Array(20).fill(1)] }, '[1]'.repeat(12)],
   ])('that is refused tells %s', async (_, one, told) => {
     await expect(refusal(detail(one))).resolves.toBe(told === '' ? '' : `: ${told}`);
   });
@@ -166,10 +168,11 @@ describe('a write', () => {
   it('that is refused tells each place once, and ten at most', async () => {
     const at = (...places: number[]) =>
       detail(...places.map((place) => ({ loc: ['body', place] })));
-    await expect(refusal(at(1, 2, 1))).resolves.toBe(': 1, 2');
+    await expect(refusal(at(1, 2, 1))).resolves.toBe(': [1], [2]');
     const ten = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9];
-    await expect(refusal(at(...ten))).resolves.toBe(`: ${ten.join(', ')}`);
-    await expect(refusal(at(...ten, 10))).resolves.toBe(`: ${ten.join(', ')} and more`);
+    const listed = ten.map((place) => `[${place}]`).join(', ');
+    await expect(refusal(at(...ten))).resolves.toBe(`: ${listed}`);
+    await expect(refusal(at(...ten, 10))).resolves.toBe(`: ${listed} and more`);
   });
 
   it.each<[string, unknown]>([
@@ -197,6 +200,10 @@ describe('a write', () => {
     await expect(
       refusal(detail({ loc: ['body', 'of_canary_written_key_1', 'Y2FuYXJ5'] }), fields),
     ).resolves.toBe(': ?.?');
+    const msg = 'Value error, invalid Canary_Written_Key';
+    const inPart = 'Value error, begins with canary_wr';
+    for (const told of [msg, inPart, 'Value error, begins with Y2FuYXJ5X1dyaXR0ZW5fS2V5'])
+      await expect(refusal(detail({ loc: ['body', 'a'], msg: told }), fields)).resolves.toBe(': a');
     const read = { mcp_config: { stdio_servers: [{ name: 'a', args: ['canary-stored-arg'] }] } };
     const { writing } = answering(422, detail({ loc: ['body', 'canary-stored-arg'] }));
     const answer = await postWholeRecord(writing)(writeOf({ language: 'en' }, read));

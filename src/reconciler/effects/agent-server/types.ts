@@ -1,3 +1,4 @@
+import { resolveToolName } from '../../model/collection-forms.ts';
 import type { SchemaNode } from '../../model/json-schema.ts';
 import { nativeDefinitions } from '../../model/native-schema.ts';
 import {
@@ -194,7 +195,7 @@ export function toolsOnce(tools: Value): Value {
   const byName = new Map<string, Value>();
   for (const tool of tools) {
     const name = readRecord(tool)['name'];
-    const called = typeof name === 'string' ? (RENAMED_TOOLS.get(name) ?? name) : '';
+    const called = typeof name === 'string' ? resolveToolName(name) : '';
     const first = byName.get(called);
     const own = isRecord(tool) ? withMembers(tool, { name: called }) : tool;
     const isBare = Object.keys(readRecord(first, 'params')).length === 0;
@@ -203,8 +204,6 @@ export function toolsOnce(tools: Value): Value {
   }
   return [...byName.values()];
 }
-
-const RENAMED_TOOLS: ReadonlyMap<string, string> = new Map([['FinishTool', 'finish']]);
 
 export function withoutCriticKey(verification: Value): Value {
   return isRecord(verification) ? withoutMember(verification, 'critic_api_key') : verification;

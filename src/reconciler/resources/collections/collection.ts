@@ -64,7 +64,10 @@ export function collection(
     form,
     wires,
     reader: listReader(form, wires),
-    writer: itemWriter(block),
+    writer: itemWriter(
+      block,
+      new Map(Object.values(wires).flatMap(({ theirs }) => [...(theirs ?? [])])),
+    ),
   };
   const declaredIn = (desired: DesiredState) => itemsDeclared(desired, form);
   const declared = (desired: DesiredState, quick: Quick) =>

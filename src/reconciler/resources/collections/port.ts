@@ -7,11 +7,18 @@ import {
 } from '../../model/collection.ts';
 import { asSetpointError, SetpointError } from '../../model/error.ts';
 import { memberFacts } from '../../model/path-facts.ts';
-import type { Path } from '../../model/path.ts';
+import { formatPath, type Path } from '../../model/path.ts';
 import type { WriteAnswer } from '../../model/ports.ts';
 import { MASK, Secret, UnseenSecret } from '../../model/secret.ts';
 import type { DesiredState, ObservedState } from '../../model/state.ts';
-import { isList, isRecord, createRecord, type Value, type ValueRecord } from '../../model/value.ts';
+import {
+  collectSecrets,
+  createRecord,
+  isList,
+  isRecord,
+  type Value,
+  type ValueRecord,
+} from '../../model/value.ts';
 import type { AskedItems } from '../../reconcile/contract.ts';
 import { askFor, readJsonReply, sendOnce, retrying } from '../../service/request.ts';
 import { isMissingPath } from '../../service/dialects.ts';
@@ -25,6 +32,7 @@ import {
   type Reading,
   type ResourceWriter,
 } from '../../service/port.ts';
+import { formatRefusedMembers, type RefusedPlace } from '../../service/refused-members.ts';
 import { ServiceError } from '../../service/service-error.ts';
 import { createStatusError } from '../../service/status-error.ts';
 import {
@@ -255,8 +263,14 @@ function unlikeFor({ connection }: Reading): Asking['unlike'] {
   };
 }
 
-/** Creates the writer of a block. Servers may repeat the request, so no answer is shown. */
-export function itemWriter(block: string): ResourceWriter<ItemWriter> {
+/**
+ * Creates the writer of a block. Servers may repeat the request: of an answer only the members that a refusal names are shown, and why.
+ * `theirs` has the members of the file by the server's names, where these differ.
+ */
+export function itemWriter(
+  block: string,
+  theirs: ReadonlyMap<string, string>,
+): ResourceWriter<ItemWriter> {
   return (writing) => ({
     send: async (request): Promise<ItemAnswer> => {
       const { connection, limits, send } = writing;
@@ -285,10 +299,16 @@ export function itemWriter(block: string): ResourceWriter<ItemWriter> {
           refused: (place, reply) => {
             isMissing = reply.status === 404 && !isMissingPath(place, reply);
             const known = refusals[reply.status];
+            const answer = readRefusalBody(place, reply);
+            const named = formatRefusedMembers(
+              answer,
+              [...connection.secrets, ...collectSecrets(body ?? undefined)],
+              (at) => formatMember(block, request, at, theirs),
+            );
             const said =
               typeof known === 'function'
-                ? known(readRefusalBody(place, reply))
-                : { why: known, hint: AGAIN };
+                ? known(answer)
+                : { why: known ?? (named || undefined), hint: AGAIN };
             return said === null ? null : itemRefusal(place, reply.status, request, said);
           },
         }),
@@ -304,7 +324,27 @@ export function itemWriter(block: string): ResourceWriter<ItemWriter> {
 
 const AGAIN = 'Run setpoint plan again to see what the service has now.';
 
-/** Reads the body of a refusal. It is compared with known answers, and never shown. */
+/** The path in the file of a place in the body of a request; the item for a place that is no member of the file. */
+function formatMember(
+  block: string,
+  { name, shows }: ItemRequest,
+  place: RefusedPlace,
+  theirs: ReadonlyMap<string, string>,
+): string {
+  const names = place.map((part) => theirs.get(String(part)) ?? String(part));
+  const start = names.findIndex((one) => Object.hasOwn(shows, one));
+  const path = [block, name];
+  let value: Value | undefined = start === -1 ? null : shows;
+  for (const part of names.slice(start)) {
+    // Below a value that has no members a server names variants of its type.
+    if (!isRecord(value) && !isList(value)) break;
+    path.push(part);
+    value = isList(value) ? value[Number(part)] : value[part];
+  }
+  return formatPath(path);
+}
+
+/** Reads the body of a refusal. */
 function readRefusalBody(place: string, reply: Reply): Value {
   const read = readJsonReply(place, reply);
   return 'json' in read ? read.json : null;

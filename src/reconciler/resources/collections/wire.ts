@@ -32,6 +32,8 @@ export interface CollectionCodec extends Pick<
   readonly rename?: (item: ListedItem, to: string) => ItemRequest['call'];
   /** The block whose item a member names, if the server changes that name when the item is renamed. */
   readonly follows?: (item: string, member: string) => string | undefined;
+  /** The members of the file by the server's names, where these differ. */
+  readonly theirs?: ReadonlyMap<string, string>;
   /** The number of items that a server accepts, if a list shows all of them. */
   readonly limit?: number;
   /** Lists the parts of a plan that the server would refuse, if that shows before the first request. */

@@ -27,6 +27,7 @@ import {
   type CollectionCodec,
   type Wires,
 } from '../collections/wire.ts';
+import { CONNECTION_ID } from '../provider-connections.ts';
 import { readChangedItemName } from '../collections/send.ts';
 import { listFilledMembers, listLlmProfiles, listedWithHolders } from './read.ts';
 import {
@@ -56,6 +57,7 @@ const WIRES: Wires = {
     ...createLlmProfileCodec('agent-server', AGENT, 50),
     list: (asking) => listedWithHolders(asking, AGENT),
     refusesHeldBy: [AGENT_PROFILES_FORM.block],
+    theirs: new Map([[CONNECTION_ID, 'connection']]),
     requests: (work) => createProfileRequests(work, AGENT, inFile),
     leaves: predictFileProfile,
     unfit: (judged) => unfitActive(judged, ACTIVE_IN_AGENT),

@@ -3,7 +3,7 @@ import { findServerDefault, nativeNodes } from '../../model/native-schema.ts';
 import type { Path } from '../../model/path.ts';
 import type { SettingsWrite } from '../../model/state.ts';
 import type { WriteAnswer } from '../../model/ports.ts';
-import { isEmpty, isRecord, type Value } from '../../model/value.ts';
+import { collectSecrets, isEmpty, isList, isRecord, type Value } from '../../model/value.ts';
 import type { Connection } from '../connect.ts';
 import type { Writing } from '../port.ts';
 import { bodyProblem, type BodyToStore, buildStoreBody, storeBody } from '../store-body.ts';
@@ -12,6 +12,7 @@ import { serversDiff } from './servers-diff.ts';
 import type { SetpointError } from '../../model/error.ts';
 import { readJsonReply } from '../request.ts';
 import { type Reply } from '../exchange.ts';
+import { formatPlace, formatRefusedMembers } from '../refused-members.ts';
 import { ServiceError } from '../service-error.ts';
 import { createStatusError } from '../status-error.ts';
 
@@ -69,8 +70,8 @@ function toPatchField({ name }: SpecifiedField, value: Value): Value {
 }
 
 /**
- * The reason why a PATCH was refused. The answer of the server may repeat the request, so none of it is shown; it does not name a wrong
- * value.
+ * The reason why a PATCH was refused. A server names members of the request itself, and none inside of a part of the settings: "Settings
+ * validation failed".
  */
 export function patchRefusal(
   connection: Connection,
@@ -93,12 +94,26 @@ export function patchRefusal(
       },
     );
   }
+  const read = readJsonReply(place, reply);
+  const named =
+    'json' in read && isRecord(read.json) && isList(read.json['detail'])
+      ? formatRefusedMembers(
+          read.json,
+          [...connection.secrets, ...collectSecrets(fields)],
+          ([first = '', ...inner]) => formatPlace([PARTS.get(String(first)) ?? first, ...inner]),
+        )
+      : '';
+  const what =
+    named === '' ? '. The server does not report which value it refuses.' : `: ${named}.`;
   return new ServiceError(
     'settings-refused',
-    `${place} was refused as invalid (status ${status}). The server does not report which value it refuses. Nothing was written.`,
+    `${place} was refused as invalid (status ${status})${what} Nothing was written.`,
     { hint: `${modelHint(fields)}Look for the reason in the server's logs.` },
   );
 }
+
+/** The parts of the settings by the members of a request that change them. */
+const PARTS: ReadonlyMap<string, string> = new Map([...DIFFS].map(([part, diff]) => [diff, part]));
 
 interface Pointer {
   /** The start of the answer for a pointer that names nothing. */
