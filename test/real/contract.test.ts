@@ -65,8 +65,8 @@ function replayAll(cases: readonly Case[], config?: string): void {
 
 const FILES: Readonly<Record<DialectName, readonly RecordedFile[]>> = {
   'settings-v0': ['collections-settings-v0'],
-  'app-server': ['app-server', 'collections-app-server'],
-  'agent-server': ['agent-server'],
+  'app-server': ['app-server', 'collections-app-server', 'more-app-server'],
+  'agent-server': ['agent-server', 'more-agent-server'],
 };
 
 function recordedIn(file: RecordedFile): readonly Case[] {

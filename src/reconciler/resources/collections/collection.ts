@@ -64,10 +64,7 @@ export function collection(
     form,
     wires,
     reader: listReader(form, wires),
-    writer: itemWriter(
-      block,
-      new Map(Object.values(wires).flatMap(({ theirs }) => [...(theirs ?? [])])),
-    ),
+    writer: itemWriter(block, wires),
   };
   const declaredIn = (desired: DesiredState) => itemsDeclared(desired, form);
   const declared = (desired: DesiredState, quick: Quick) =>

@@ -263,14 +263,9 @@ function unlikeFor({ connection }: Reading): Asking['unlike'] {
   };
 }
 
-/**
- * Creates the writer of a block. Servers may repeat the request: of an answer only the members that a refusal names are shown, and why.
- * `theirs` has the members of the file by the server's names, where these differ.
- */
-export function itemWriter(
-  block: string,
-  theirs: ReadonlyMap<string, string>,
-): ResourceWriter<ItemWriter> {
+/** Creates the writer of a block. Servers may repeat the request: of an answer only the members that a refusal names are shown, and why. */
+export function itemWriter(block: string, wires: Wires): ResourceWriter<ItemWriter> {
+  const theirs = new Map(Object.values(wires).flatMap((wire) => [...(wire.theirs ?? [])]));
   return (writing) => ({
     send: async (request): Promise<ItemAnswer> => {
       const { connection, limits, send } = writing;
