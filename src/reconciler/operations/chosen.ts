@@ -2,7 +2,8 @@ import { usageError } from '../model/error.ts';
 import { formatPath, isWithin, parsePath, type Path } from '../model/path.ts';
 import type { DesiredField, DesiredState, SkippedPath } from '../model/state.ts';
 import { didYouMean, namesListed } from '../model/wording.ts';
-import { formatReferences, leavableItems, omitSkipped } from '../plan/declared.ts';
+import { leavableItems, omitSkipped } from '../plan/declared.ts';
+import { formatReferences } from '../plan/decision.ts';
 import { listManagedSettings } from './flag-values.ts';
 
 /** A part of a file that a run can be limited to. */

@@ -21,7 +21,8 @@ import type { DesiredState } from '../model/state.ts';
 import { MOST_SHARDS, type Shard } from '../model/shard.ts';
 import { choicesHint, didYouMean, namesListed } from '../model/wording.ts';
 import { isRecord, collectSecrets, type ValueRecord } from '../model/value.ts';
-import { isRotatedField, formatReferences, type Rotation } from '../plan/declared.ts';
+import { isRotatedField, type Rotation } from '../plan/declared.ts';
+import { formatReferences } from '../plan/decision.ts';
 import { listEntryPaths } from '../plan/plan-mcp-list.ts';
 
 /** An age such as 90m, 24h or 7d, in milliseconds. `named` is the flag or input, for the usage error. */

@@ -5,7 +5,8 @@ import { identityMember, createMemberPath } from '../model/mcp.ts';
 import { formatPath, isWithin, parsePath, samePath, type Path } from '../model/path.ts';
 import type { DesiredState, SkippedPath } from '../model/state.ts';
 import { didYouMean, namesListed, formatCount } from '../model/wording.ts';
-import { formatReferences, leavableItems, mapDeclaredEntryPaths } from '../plan/declared.ts';
+import { leavableItems, mapDeclaredEntryPaths } from '../plan/declared.ts';
+import { formatReferences } from '../plan/decision.ts';
 import { isFlagTarget, listManagedSettings, type DeclaredItem } from './flag-values.ts';
 import { isUnreportedSecret, toSkippablePath } from '../model/uncompared.ts';
 

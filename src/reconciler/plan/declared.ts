@@ -49,7 +49,7 @@ import { Secret } from '../model/secret.ts';
 import { isSensitiveUrl } from '../model/address.ts';
 import { maskProgramArgument } from '../model/secret-words.ts';
 import { findPathFacts } from '../model/path-facts.ts';
-import { isOtherServer } from './mcp-removals.ts';
+import { isOtherServer } from './mcp-entry.ts';
 import { COLLECTION_FORMS } from '../model/collection-forms.ts';
 import { itemsDeclared, listItemNames, secondName, type DesiredItem } from '../model/collection.ts';
 
@@ -192,12 +192,6 @@ export function isRotated(rotation: Rotation, path: Path): boolean {
 /** Reports whether `--rotate` writes a field again: a secret that has a value in the file. */
 export function isRotatedField({ path, secret }: Field, value: Value): boolean {
   return secret || (findPathFacts(path).secret && collectSecrets(value).length > 0);
-}
-
-/** The references in a value, as the file writes them; null if there are none. */
-export function formatReferences(value: Value): string | null {
-  const refs = collectSecrets(value).flatMap((secret) => secret.ref ?? []);
-  return refs.length === 0 ? null : [...new Set(refs)].join(', ');
 }
 
 /**

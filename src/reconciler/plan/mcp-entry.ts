@@ -8,24 +8,24 @@ import {
   NAMED_DEFAULTS,
   removeMaskedMembers,
   type McpList,
+  listRecordEntries,
+  createKnownEntry,
 } from '../model/mcp.ts';
 import { readEntryAuth, selectServedMembers, withoutServed } from '../model/mcp-map.ts';
 import type { Dialect } from '../model/dialect.ts';
 import { formatPath, type Path } from '../model/path.ts';
-import type { Unknown, Unpreservable } from '../model/plan.ts';
-import { Secret, UnseenSecret } from '../model/secret.ts';
-import type { ObservedState } from '../model/state.ts';
+import { type Change, isUndeclared, type Unknown, type Unpreservable } from '../model/plan.ts';
+import type { NamedSettings, ObservedState } from '../model/state.ts';
+import { isEmpty, isRecord, createRecord, type Value, type ValueRecord } from '../model/value.ts';
+import { type Reason, REASONS } from '../model/reasons.ts';
 import {
-  holdsNothing,
-  isEmpty,
-  isList,
-  isRecord,
-  createRecord,
-  sameValue,
-  textFits,
-  type Value,
-  type ValueRecord,
-} from '../model/value.ts';
+  type Concealment,
+  MASKED,
+  compareValue,
+  listMissingReferences,
+  createChange,
+  settingsAt,
+} from './decision.ts';
 
 /**
  * The comparison of a declared entry with the observed one. `differing` are the members that surely differ; `unknown` are the values that
@@ -36,14 +36,9 @@ export interface EntryComparison {
   readonly unknown: readonly Unknown[];
 }
 
-/** The rules by which an answer hides secrets. If it masks any, a null may hide a secret too. */
-export interface Hiding {
-  readonly nulls: boolean;
+export interface Hiding extends Concealment {
   /** True if a write preserves what is hidden and omitted. */
   readonly kept: boolean;
-  /** The reason that a mask cannot be compared, and its kind of unknown. */
-  readonly reason: string;
-  readonly kind?: Unknown['kind'];
   /** The values of members that an entry omits. */
   readonly defaults: Readonly<Record<McpList, ValueRecord>>;
 }
@@ -61,7 +56,7 @@ export function resolveMcpHiding({ values, dialect, saved = false }: ObservedSta
   const kept = dialect.mcp === 'entries';
   const defaults = listEntryDefaults(dialect);
   return saved
-    ? { nulls: false, kept, reason: 'masked, cannot be compared', defaults }
+    ? { nulls: false, kept, reason: MASKED, defaults }
     : {
         ...PLAIN_ANSWER,
         kept,
@@ -146,120 +141,6 @@ function isOtherPlace(
   );
 }
 
-/** `differs`, or what of the value cannot be compared: nothing if the two are the same. */
-function compareValue(
-  path: Path,
-  declared: Value,
-  actual: Value,
-  hiding: Hiding,
-): 'differs' | readonly Unknown[] {
-  if (isSameMember(declared, actual) && !isNullThatHides(path, actual, hiding)) return [];
-  if (declared instanceof UnseenSecret) return compareUnseen(path, declared, actual, hiding);
-  if (actual instanceof UnseenSecret || isMaskedSecret(actual)) {
-    // A mask means that there is a value, and an empty one is declared.
-    return isEmpty(declared) ? 'differs' : [findHiddenReason(path, declared, hiding)];
-  }
-  if (isNullThatHides(path, actual, hiding)) return [findHiddenReason(path, declared, hiding)];
-  if (isList(declared) && isList(actual)) return compareList(path, declared, actual, hiding);
-  if (isRecord(declared) && isRecord(actual)) return compareRecord(path, declared, actual, hiding);
-  return 'differs';
-}
-
-function compareUnseen(
-  path: Path,
-  declared: UnseenSecret,
-  actual: Value,
-  hiding: Hiding,
-): 'differs' | readonly Unknown[] {
-  const unknown = [findUnseenReason(path, declared)];
-  if (
-    isNullThatHides(path, actual, hiding) ||
-    isMaskedSecret(actual) ||
-    actual instanceof UnseenSecret
-  )
-    return unknown;
-  // A reference is never empty, and its text fits what is written around it.
-  if (isEmpty(actual)) return 'differs';
-  const isText = typeof actual === 'string' || actual instanceof Secret;
-  return isText && !textFits(actual, (text) => declared.mayBe(text)) ? 'differs' : unknown;
-}
-
-function compareList(
-  path: Path,
-  declared: readonly Value[],
-  actual: readonly Value[],
-  hiding: Hiding,
-): 'differs' | readonly Unknown[] {
-  // One mask may replace a whole list.
-  const [only] = actual;
-  if (actual.length === 1 && declared.length > 0 && only !== undefined && isMaskedSecret(only))
-    return [findHiddenReason(path, declared, hiding)];
-  if (declared.length !== actual.length) return 'differs';
-  const unknown: Unknown[] = [];
-  for (const [index, value] of declared.entries()) {
-    const compared = compareValue([...path, String(index)], value, actual[index] ?? null, hiding);
-    if (compared === 'differs') return compared;
-    unknown.push(...compared);
-  }
-  return unknown;
-}
-
-function compareRecord(
-  path: Path,
-  declared: ValueRecord,
-  actual: ValueRecord,
-  hiding: Hiding,
-): 'differs' | readonly Unknown[] {
-  const names = Object.keys(declared);
-  if (names.length !== Object.keys(actual).length) return 'differs';
-  const unknown: Unknown[] = [];
-  for (const name of names) {
-    const found = actual[name];
-    if (found === undefined) return 'differs';
-    const compared = compareValue([...path, name], declared[name] ?? null, found, hiding);
-    if (compared === 'differs') return compared;
-    unknown.push(...compared);
-  }
-  return unknown;
-}
-
-/** null equals an empty list, an empty map and an empty text: the service reads them alike. */
-function isSameMember(declared: Value, actual: Value): boolean {
-  if (declared === null) return holdsNothing(actual);
-  if (actual === null) return holdsNothing(declared);
-  return (isEmpty(declared) && isEmpty(actual)) || sameValue(declared, actual);
-}
-
-/** Reports whether an empty value may hide a secret, because the service masks others. */
-function isNullThatHides([member, variable]: Path, actual: Value, { nulls }: Hiding): boolean {
-  const secret = member === 'api_key' || (member === 'env' && variable !== undefined);
-  return nulls && secret && isEmpty(actual);
-}
-
-function findHiddenReason(path: Path, declared: Value, { reason, kind }: Hiding): Unknown {
-  const ref = declared instanceof Secret ? declared.ref : null;
-  return { path, reason, ref, ...(kind === undefined ? {} : { kind }) };
-}
-
-/** A value whose reference has none, or is not looked up for a snapshot. */
-export function findUnseenReason(path: Path, { ref, unseen }: UnseenSecret): Unknown {
-  const { reason, missing } = unseen;
-  return { path, reason, ref, ...(missing === null ? {} : { kind: 'missing' }) };
-}
-
-/** The references without a value inside a declared value. */
-export function listMissingReferences(path: Path, declared: Value): Unknown[] {
-  if (declared instanceof UnseenSecret) {
-    return declared.unseen.missing === null ? [] : [findUnseenReason(path, declared)];
-  }
-  if (isList(declared))
-    return declared.flatMap((item, index) => listMissingReferences([...path, String(index)], item));
-  if (!isRecord(declared)) return [];
-  return Object.entries(declared).flatMap(([key, value]) =>
-    listMissingReferences([...path, key], value),
-  );
-}
-
 /**
  * The secrets of an entry that the service has and hides, as member names (`api_key`, `args`, `env.NAME`): sending the entry back
  * without them wipes them, unless a write keeps them. Only a mask hides; in an answer that masks any secret, null may hide one too.
@@ -335,4 +216,52 @@ export function listUnpreservableMembers(entry: Path, members: readonly string[]
 function splitMemberName(member: string): string[] {
   const [, map, name] = /^(env|auth)\.(.*)$/s.exec(member) ?? [];
   return map === undefined || name === undefined ? [member] : [map, name];
+}
+
+/** The servers that a block names: others are left alone, unless it removes them. */
+export interface NamedServers {
+  readonly declared: ReadonlySet<Value | undefined>;
+  readonly block: NamedSettings;
+}
+
+/** Explains why an entry that its list does not declare is removed; null if it stays. */
+export function removalReason(
+  list: McpList,
+  entry: ValueRecord,
+  certain: boolean,
+  named: NamedServers | null,
+): Reason | null {
+  const undeclared = certain ? REASONS.undeclared : REASONS['undeclared-uncertain'];
+  if (named === null) return undeclared;
+  const { declared, block } = named;
+  const { name } = entry;
+  if (typeof name === 'string' && block.removed.includes(name)) return REASONS['null-in-file'];
+  if (declared.has(name)) return REASONS['other-list'];
+  return isOtherServer(block, list, entry) ? undeclared : null;
+}
+
+/** Reports whether a server is removed unless the block names it: other servers go, and the file does not list this one as unmanaged. */
+export function isOtherServer(
+  { others }: NamedSettings,
+  list: McpList,
+  entry: ValueRecord,
+): boolean {
+  if (others === undefined) return false;
+  const { names, lists } = others.left;
+  const { name, place } = createKnownEntry(list, entry);
+  if (names.some((one) => one === entry['name'])) return false;
+  if (name !== null) return true;
+  const left = isRecord(lists) ? listRecordEntries(lists[list]) : [];
+  return left.every((one) => !createKnownEntry(list, one).place.mayBe(place));
+}
+
+/** The removal of an entry; that of a server that the file does not name has the place of the declaration that removes others. */
+export function createEntryRemoval(
+  path: Path,
+  entry: ValueRecord,
+  reason: Reason,
+  named: NamedServers | null,
+): Change {
+  const source = isUndeclared(reason) ? (named?.block.others?.source ?? null) : null;
+  return createChange(settingsAt(path, source), 'remove', entry, null, reason);
 }

@@ -1,5 +1,5 @@
 import { sameEndpoint } from '../model/endpoint.ts';
-import { membersDiffer, REASONS } from '../model/reasons.ts';
+import { REASONS } from '../model/reasons.ts';
 import {
   callNames,
   listSecretMembers,
@@ -21,7 +21,6 @@ import {
   collectSecrets,
   type ValueRecord,
 } from '../model/value.ts';
-import { createEntryRemoval, removalReason, type NamedServers } from './mcp-removals.ts';
 import { matchManaged, type ManagedMatching } from './match-entries.ts';
 import {
   compareEntry,
@@ -30,12 +29,14 @@ import {
   findLostLogin,
   mergeUnmaskedEntry,
   nameDifferences,
-  listMissingReferences,
   withLogin,
-  type EntryComparison,
   type Hiding,
+  type NamedServers,
+  removalReason,
+  createEntryRemoval,
 } from './mcp-entry.ts';
-import { formatReferences, maskByDeclaration, isRotated, type Rotation } from './declared.ts';
+import { maskByDeclaration, isRotated, type Rotation } from './declared.ts';
+import { createPartChange, settingsAt, createChange, listMissingReferences } from './decision.ts';
 
 /** The result of one list. `entries` is the list to send; `kept` are the entries that the file does not manage. */
 export interface ListPlan {
@@ -161,12 +162,17 @@ function planPairedEntry(
   const compared = compareEntry(list, declared, actual, hiding);
   const differs = compared.differing.length > 0;
   const isNamed = (one: Path): boolean => isRotated(rotation, one);
-  const names = [path, ...listEntryPaths(list, pair.segment, entries[pair.declared] ?? declared)];
-  const rotated = !differs && names.some(isNamed) && collectSecrets(declared).length > 0;
+  const calls = [path, ...listEntryPaths(list, pair.segment, entries[pair.declared] ?? declared)];
+  const rotated = !differs && calls.some(isNamed) && collectSecrets(declared).length > 0;
   const source = desired.source([list, String(pair.declared)]);
   const stays = computePreservedEntry(list, declared, actual);
   const hidden = hiddenSecrets(list, stays, hiding);
   const whole = withLogin(declared, stays, hiding);
+  const left = hiding.kept ? stays : mergeUnmaskedEntry({}, stays);
+  const after = createRecord([...Object.entries(left), ...Object.entries(whole)]);
+  const names = compared.differing.flatMap((name) =>
+    nameDifferences(name, whole[name] ?? null, actual[name] ?? null, hiding),
+  );
   const undeclared = hidden.filter(
     (name) =>
       declared[name.split('.')[0] ?? ''] === undefined &&
@@ -176,7 +182,14 @@ function planPairedEntry(
   return {
     changes:
       differs || rotated
-        ? [planChangedEntry(path, whole, actual, stays, compared, rotated, source, hiding)]
+        ? [
+            createPartChange(
+              settingsAt(path, source),
+              maskByDeclaration(actual, whole),
+              after,
+              names,
+            ),
+          ]
         : [],
     unknown: [
       ...compared.unknown.map((one) => ({ ...one, path: createMemberPath(path, one.path) })),
@@ -215,7 +228,7 @@ function planAddedEntry(
   { list, desired }: ListContext,
 ): EntryPlan {
   const source = desired.source([list, String(index)]);
-  const changes = [setEntry(path, entry, source)];
+  const changes = [createChange(settingsAt(path, source), 'set', null, entry, REASONS['not-set'])];
   const unknown = listMissingReferences([], entry).map((one) => ({
     ...one,
     path: createMemberPath(path, one.path),
@@ -231,47 +244,5 @@ function uncertain(list: McpList, path: Path, entry: ValueRecord, observed: Path
     path: observed,
     reason: `may be the declared ${path.at(-1) ?? ''}, and is compared with it`,
     ref,
-  };
-}
-
-function setEntry(path: Path, entry: ValueRecord, source: Change['source']): Change {
-  return {
-    resource: 'settings',
-    path,
-    action: 'set',
-    before: null,
-    after: entry,
-    sensitive: collectSecrets(entry).length > 0,
-    ref: formatReferences(entry),
-    ...REASONS['not-set'],
-    source,
-  };
-}
-
-function planChangedEntry(
-  path: Path,
-  declared: ValueRecord,
-  actual: ValueRecord,
-  stays: ValueRecord,
-  { differing }: EntryComparison,
-  rotated: boolean,
-  source: Change['source'],
-  hiding: Hiding,
-): Change {
-  const left = hiding.kept ? stays : mergeUnmaskedEntry({}, stays);
-  const after = createRecord([...Object.entries(left), ...Object.entries(declared)]);
-  const before = maskByDeclaration(actual, declared);
-  const nameMember = (name: string): readonly string[] =>
-    nameDifferences(name, declared[name] ?? null, actual[name] ?? null, hiding);
-  return {
-    resource: 'settings',
-    path,
-    action: rotated ? 'rotate' : 'change',
-    before,
-    after,
-    sensitive: collectSecrets(after).length > 0 || collectSecrets(before).length > 0,
-    ref: formatReferences(declared),
-    ...(rotated ? REASONS['entry-rotated'] : membersDiffer(differing.flatMap(nameMember))),
-    source,
   };
 }

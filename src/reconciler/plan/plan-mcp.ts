@@ -9,7 +9,7 @@ import {
   listPathedEntries,
   type PathOfEntry,
 } from '../model/mcp.ts';
-import { membersDiffer, REASONS, type Reason } from '../model/reasons.ts';
+import { REASONS } from '../model/reasons.ts';
 import type { Dialect } from '../model/dialect.ts';
 import { formatPath, isUnmanaged, type Path } from '../model/path.ts';
 import type { Change, Unpreservable } from '../model/plan.ts';
@@ -21,7 +21,6 @@ import {
   mapRecord,
   createRecord,
   sameValue,
-  collectSecrets,
   type Value,
   type ValueRecord,
 } from '../model/value.ts';
@@ -31,9 +30,10 @@ import {
   resolveMcpHiding,
   listUnpreservableMembers,
   type Hiding,
+  type NamedServers,
+  createEntryRemoval,
 } from './mcp-entry.ts';
 import { listCalledEntries } from './match-entries.ts';
-import { createEntryRemoval, type NamedServers } from './mcp-removals.ts';
 import { planMcpList, type ListPlan } from './plan-mcp-list.ts';
 import { resolveDialectField } from './field-here.ts';
 import {
@@ -43,6 +43,7 @@ import {
   type FieldPlan,
   type Rotation,
 } from './declared.ts';
+import { settingsAt, createChange, createPartChange, type Subject } from './decision.ts';
 
 /**
  * `mcp_config`: a declared list is exhaustive, one that is not declared is left alone. Null declares no entries, and
@@ -81,9 +82,10 @@ export function planMcp(
       named,
     }),
   );
+  const whole = settingsAt(['mcp_config'], desired.source());
   if (desired.value === null) {
     const isNone = actual === null || (onNull === 'resets' && isWithoutEntries(config));
-    return isNone ? NOTHING : planNull(desired, actual, config, lists);
+    return isNone ? NOTHING : planNull(whole, actual, config, lists);
   }
   const changes = oneOfEach([...removals, ...lists.flatMap((list) => list.changes)]);
   const warnings = [...(named?.block.removed ?? [])].flatMap((name) =>
@@ -111,7 +113,7 @@ export function planMcp(
     };
   }
   return {
-    changes: created ? [wholeChange(desired, 'set', null, after, REASONS['not-set'])] : changes,
+    changes: created ? [createChange(whole, 'set', null, after, REASONS['not-set'])] : changes,
     unknown,
     unpreservable,
     warnings,
@@ -191,19 +193,16 @@ function oneOfEach(changes: readonly Change[]): readonly Change[] {
 function toMemberChange(change: Change, before: ValueRecord, after: ValueRecord): Change {
   const names = [...new Set([...Object.keys(before), ...Object.keys(after)])];
   const differing = names.filter((name) => !sameValue(before[name] ?? null, after[name] ?? null));
-  return {
-    ...change,
-    action: 'change',
-    before: maskByDeclaration(before, after),
-    sensitive: change.sensitive || collectSecrets(before).length > 0,
-    ...membersDiffer(
-      differing.flatMap((name) => nameDifferences(name, after[name] ?? null, before[name] ?? null)),
-    ),
-  };
+  const members = differing.flatMap((name) =>
+    nameDifferences(name, after[name] ?? null, before[name] ?? null),
+  );
+  const { source, ref } = change;
+  const subject = settingsAt(change.path, source);
+  return { ...createPartChange(subject, maskByDeclaration(before, after), after, members), ref };
 }
 
 function planNull(
-  desired: DesiredField,
+  whole: Subject,
   actual: Value,
   config: ValueRecord,
   lists: readonly ListPlan[],
@@ -211,7 +210,9 @@ function planNull(
   const kept = lists.some((list) => list.kept.length > 0);
   if (kept && lists.every((list) => list.changes.length === 0)) return NOTHING;
   return {
-    changes: [wholeChange(desired, 'clear', actual, null, REASONS.cleared)],
+    changes: [
+      createChange({ ...whole, isSensitive: true }, 'clear', actual, null, REASONS.cleared),
+    ],
     write: kept ? buildSentConfig(createRecord([]), config, lists) : null,
     unpreservable: lists.flatMap((list) => list.unpreservable),
   };
@@ -237,26 +238,6 @@ function buildSentConfig(
       ({ name, entries }) => [name, [...entries, ...unreadableItems(observed, name)]] as const,
     ),
   ]);
-}
-
-function wholeChange(
-  { source }: DesiredField,
-  action: 'set' | 'clear',
-  before: Value,
-  after: Value,
-  reason: Reason,
-): Change {
-  return {
-    resource: 'settings',
-    path: ['mcp_config'],
-    action,
-    before,
-    after,
-    sensitive: action === 'clear',
-    ref: null,
-    ...reason,
-    source: source(),
-  };
 }
 
 /** Lists what a write would lose of mcp lists that the file does not declare. */

@@ -1,15 +1,9 @@
 import type { WrittenSecret, Fingerprints } from '../model/ports.ts';
-import { REASONS, type Reason } from '../model/reasons.ts';
+import { REASONS } from '../model/reasons.ts';
 import { isCollectionBlock, LLM_PROFILES_FORM } from '../model/collection-forms.ts';
 import { type Field, isNativePath, placeNamed } from '../model/field.ts';
 import { LLM_KEY, organizationName, SEARCH_KEY } from '../model/organization.ts';
-import {
-  findActionEffect,
-  type Action,
-  type Change,
-  type Plan,
-  type SettingsPlan,
-} from '../model/plan.ts';
+import { findActionEffect, type Change, type Plan, type SettingsPlan } from '../model/plan.ts';
 import type {
   SettingsWrite,
   DesiredField,
@@ -30,27 +24,25 @@ import {
   textFits,
 } from '../model/value.ts';
 import { resolveDialectField } from './field-here.ts';
-import {
-  canClear,
-  notCleared,
-  NOTHING,
-  type FieldPlan,
-  type Rotation,
-  isRotated,
-} from './declared.ts';
+import { canClear, notCleared, type FieldPlan, type Rotation, isRotated } from './declared.ts';
 import type { GuardFinding } from '../model/guard.ts';
 import { isSensitiveUrl } from '../model/address.ts';
 import { holdsMask, isSecretText, isSensitiveName } from '../model/secret-words.ts';
 import { findPathFacts, normalPath } from '../model/path-facts.ts';
 import { formatPath, isWithin, pathNamed, samePath, type Path } from '../model/path.ts';
-import { findUnseenReason } from './mcp-entry.ts';
+import {
+  compareWithLastWrite,
+  findUnseenReason,
+  HIDDEN,
+  planSecret,
+  settingsAt,
+} from './decision.ts';
 import { toPlannedPath } from './moved.ts';
 import { isOfServers, listPathedEntries } from '../model/mcp.ts';
 
 /**
- * Plans a password field, which cannot be compared unless the service shows it on request. The service may report that one is stored, the
- * fingerprint shows whether it is the one last written from here, and `--rotate` writes it in any case. A field without any report of the
- * service is sent with every write, because leaving it out may clear it; if no service of the dialect reports it, no plan mentions it.
+ * Plans a password field, which cannot be compared unless the service shows it on request. A field without any report of the service is sent
+ * with every write, because leaving it out may clear it.
  */
 export function planSecretField(
   desired: DesiredField,
@@ -58,65 +50,33 @@ export function planSecretField(
   rotation: Rotation,
   fingerprints: Fingerprints,
 ): FieldPlan {
-  const { field, value } = desired;
-  const here = resolveDialectField(desired.field, observed);
-  const { reads, clearWith } = here;
-  if (value instanceof UnseenSecret && value.unseen.missing !== null)
-    return planMissing(desired, observed, value);
-  const write = value === null ? clearWith : value;
-  const planned = (action: Action, reason: Reason): FieldPlan => ({
-    write,
-    changes: [createSecretChange(desired, action, reason)],
-  });
-  const uncertain = { path: field.path, ref: readSecretReference(value), kind: 'stored' } as const;
-  const rotated = isRotated(rotation, field.path);
-  const last = compareWithLastWrite(desired, fingerprints);
-  const shown = observed.revealed?.get(field.name);
-  switch (readSecretState(desired, observed)) {
-    case 'not-stored':
-      if (value === null) return NOTHING;
-      return { ...planned('set', REASONS.unset), gone: last !== 'none' };
-    case 'stored':
-      if (value === null && !canClear(here)) return { warnings: [notCleared(here)] };
-      if (value === null) return planned('clear', REASONS.cleared);
-      if (shown !== undefined && !sameValue(shown, value))
-        return planned('change', REASONS['stored-differs']);
-      if (shown === undefined && last === 'different')
-        return planned('rotate', REASONS['changed-since']);
-      if (rotated) return planned('rotate', REASONS.rotated);
-      if (shown !== undefined) return NOTHING;
-      return last === 'same' ? NOTHING : { unknown: [{ ...uncertain, reason: UNCERTAIN }] };
-    case 'not-reported': {
-      const unshown = REASONS['not-shown'];
-      if (rotated) return planned(value === null ? 'clear' : 'rotate', unshown);
-      if (last === 'different') return planned('rotate', REASONS['changed-since']);
-      if (last === 'same' || reads === 'nothing') return { write };
-      return { write, unknown: [{ ...uncertain, reason: unshown.reason }] };
-    }
-  }
-}
-
-const UNCERTAIN = 'set; the service does not show this value';
-
-/** A reference without a value: that nothing is stored is known in any case. */
-function planMissing(
-  desired: DesiredField,
-  observed: ObservedState,
-  value: UnseenSecret,
-): FieldPlan {
-  const unknown = [findUnseenReason(desired.field.path, value)];
-  if (readSecretState(desired, observed) !== 'not-stored') return { unknown };
-  const changes = [createSecretChange(desired, 'set', REASONS.unset)];
-  return { unknown, write: value, changes };
-}
-
-/** Compares the declared value with the one that was last written from here. */
-function compareWithLastWrite(
-  { field, value }: DesiredField,
-  fingerprints: Fingerprints,
-): ReturnType<Fingerprints['compare']> {
-  if (!(value instanceof Secret) || value instanceof UnseenSecret) return 'none';
-  return value.compareWith((text) => fingerprints.compare(field.path, text));
+  const { field, value, source } = desired;
+  const here = resolveDialectField(field, observed);
+  const state = readSecretState(desired, observed);
+  if (state === 'stored' && value === null && !canClear(here))
+    return { warnings: [notCleared(here)] };
+  const shown = observed.revealed?.get(field.name) ?? HIDDEN;
+  const isMissing = value instanceof UnseenSecret && value.unseen.missing !== null;
+  const last = compareWithLastWrite(fingerprints, field.path, value);
+  const plan = planSecret(
+    { ...settingsAt(field.path, source()), isSensitive: true },
+    {
+      value,
+      held: { stored: shown, 'not-stored': null, 'not-reported': undefined }[state],
+      before: new Secret(''),
+      last,
+      isRotated: isRotated(rotation, field.path),
+      words: { unset: REASONS.unset, differs: REASONS['stored-differs'] },
+      isSilent: here.reads === 'nothing',
+      ...(isMissing ? { unseen: findUnseenReason(field.path, value) } : {}),
+    },
+  );
+  const isSent = plan.changes !== undefined || (state === 'not-reported' && !isMissing);
+  return {
+    ...plan,
+    ...(isSent ? { write: value ?? here.clearWith } : {}),
+    gone: state === 'not-stored' && last !== 'none',
+  };
 }
 
 function readSecretState({ field }: DesiredField, observed: ObservedState): SecretState {
@@ -132,28 +92,6 @@ function isListedAmong({ path }: Field, { answer }: ObservedState): boolean {
   const map = readPath(answer, path.slice(0, -1));
   if (path.length === 1 || map === undefined) return false;
   return map === null || (isRecord(map) && !Object.hasOwn(map, path.at(-1) ?? ''));
-}
-
-function createSecretChange(
-  { field, value, source }: DesiredField,
-  action: Action,
-  reason: Reason,
-): Change {
-  return {
-    resource: 'settings',
-    path: field.path,
-    action,
-    before: action === 'set' ? null : new Secret(''),
-    after: value,
-    sensitive: true,
-    ref: readSecretReference(value),
-    ...reason,
-    source: source(),
-  };
-}
-
-function readSecretReference(value: Value): string | null {
-  return value instanceof Secret ? value.ref : null;
 }
 
 /** States that the service does not store a secret which the file declares, whether this plan sends it or not. */

@@ -1,7 +1,7 @@
-import { type SettingsAction, type Change, type Unknown } from '../model/plan.ts';
-import { REASONS, type Reason } from '../model/reasons.ts';
+import { type SettingsAction } from '../model/plan.ts';
+import { REASONS } from '../model/reasons.ts';
 import type { PrefixDefaults, DialectField } from '../model/dialect.ts';
-import { holdsMask, isMaskedSecret } from '../model/secret-words.ts';
+import { isMaskedSecret } from '../model/secret-words.ts';
 import { findServerDefault, isOpenMap } from '../model/native-schema.ts';
 import { isWithin, samePath, type Path } from '../model/path.ts';
 import { UnseenSecret } from '../model/secret.ts';
@@ -12,7 +12,6 @@ import {
   isRecord,
   createRecord,
   sameValue,
-  collectSecrets,
   textFits,
   type Value,
   type ValueRecord,
@@ -24,7 +23,6 @@ import {
   isEquivalentValue,
   readShownValue,
 } from './field-here.ts';
-import { listMissingReferences } from './mcp-entry.ts';
 import {
   isRotated,
   type Rotation,
@@ -35,8 +33,14 @@ import {
   NOTHING,
   canClear,
   notCleared,
-  formatReferences,
 } from './declared.ts';
+import {
+  formatReferences,
+  collectUnknowns,
+  createChange,
+  REASONS_OF_ACTIONS,
+  settingsAt,
+} from './decision.ts';
 
 /** The context of a planned field: the fields that the same file manages, and what is rotated. */
 interface FieldContext extends Pick<DesiredState, 'fields'> {
@@ -69,21 +73,13 @@ export function planValue(
   if (value === null && !canClear(here)) return { warnings: [notCleared(here)] };
   const action = isSame ? 'rotate' : actionFor(here, value, actual);
   const before = maskByDeclaration(actual, value);
-  const change: Change = {
-    resource: 'settings',
-    path,
-    action,
-    before,
-    after: action === 'clear' ? null : value,
-    sensitive: collectSecrets(value).length > 0 || collectSecrets(before).length > 0,
-    ref: formatReferences(value),
-    ...(isDefaultRequest(here, value) ? REASONS.reset : OF_ACTIONS[action]),
-    source: source(),
-  };
+  const after = action === 'clear' ? null : value;
+  const reason = isDefaultRequest(here, value) ? REASONS.reset : REASONS_OF_ACTIONS[action];
+  const change = createChange(settingsAt(path, source()), action, before, after, reason);
   return {
     ...(unknown.length === 0 ? {} : { unknown }),
     write: value === null ? here.clearWith : value,
-    changes: [change],
+    changes: [{ ...change, ref: formatReferences(value) }],
   };
 }
 
@@ -117,17 +113,7 @@ function planEmptied(
     .filter((place) => place.length > path.length && isWithin(place, path));
   const held = withoutKept(collectStoredMembers(path, observed), path, kept);
   if (readsAsNone(held)) return NOTHING;
-  const change: Change = {
-    resource: 'settings',
-    path,
-    action: 'clear',
-    before: held,
-    after: null,
-    sensitive: collectSecrets(held).length > 0,
-    ref: null,
-    ...REASONS.cleared,
-    source: source(),
-  };
+  const change = createChange(settingsAt(path, source()), 'clear', held, null, REASONS.cleared);
   const resets = value === null && findServerDefault(findSchemaNodes(path, observed)) !== undefined;
   if (resets) return { changes: [change], write: null };
   return {
@@ -167,31 +153,12 @@ function buildRemovalDiff(held: ValueRecord, path: Path, kept: readonly Path[]):
   );
 }
 
-/** Lists what cannot be compared: references without a value, and values that the service or a snapshot masks. */
-function collectUnknowns(path: Path, value: Value, actual: Value): Unknown[] {
-  const missing = listMissingReferences(path, value);
-  if (missing.length > 0) return missing;
-  const isWithheld = collectSecrets(value).some((secret) => secret instanceof UnseenSecret);
-  if (!holdsMask(actual) && !isWithheld) return [];
-  const unknown = { path, reason: 'masked, cannot be compared', ref: formatReferences(value) };
-  return [isWithheld ? unknown : { ...unknown, kind: 'stored' }];
-}
-
 /** Reports whether two values certainly differ although one is unknown. A reference is never empty and fits its text; a mask is a value. */
 function surelyDiffers(declared: Value, actual: Value): boolean {
   if (isEmpty(actual)) return true;
   if (isMaskedSecret(actual)) return isEmpty(declared);
   return declared instanceof UnseenSecret && typeof actual === 'string' && !declared.mayBe(actual);
 }
-
-/** The reasons that a plan gives for each kind of change. */
-const OF_ACTIONS: Readonly<Record<SettingsAction, Reason>> = {
-  set: REASONS['not-set'],
-  change: REASONS.differs,
-  clear: REASONS.cleared,
-  remove: REASONS.undeclared,
-  rotate: REASONS.rotated,
-};
 
 function isSameField(
   path: Path,

@@ -8,11 +8,11 @@ import {
   resolveMcpHiding,
   listUnpreservableMembers,
   mergeUnmaskedEntry,
-  listMissingReferences,
   nameDifferences,
   PLAIN_ANSWER,
   type Hiding,
 } from '../../../src/reconciler/plan/mcp-entry.ts';
+import { listMissingReferences } from '../../../src/reconciler/plan/decision.ts';
 
 const MASK = new Secret('**********');
 const KEY = new Secret('sk-one', '${env:KEY}');

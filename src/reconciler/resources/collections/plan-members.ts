@@ -12,7 +12,7 @@ import { REASONS, type Reason } from '../../model/reasons.ts';
 import type { Path } from '../../model/path.ts';
 import { type Change, type MovedAddress, type Unknown } from '../../model/plan.ts';
 import type { Fingerprints } from '../../model/ports.ts';
-import { Secret, UnseenSecret } from '../../model/secret.ts';
+import { UnseenSecret } from '../../model/secret.ts';
 import {
   holdsNothing,
   isEmpty,
@@ -21,13 +21,15 @@ import {
   type Value,
   type ValueRecord,
 } from '../../model/value.ts';
+import { isRotated, maskByDeclaration, type Rotation } from '../../plan/declared.ts';
 import {
-  isRotated,
-  formatReferences,
-  maskByDeclaration,
-  type Rotation,
-} from '../../plan/declared.ts';
-import { listMissingReferences } from '../../plan/mcp-entry.ts';
+  createChange,
+  type Subject,
+  compareWithLastWrite,
+  planHidden,
+  createMasked,
+  listMissingReferences,
+} from '../../plan/decision.ts';
 
 /** The changes that turn a collection into its declaration, and what of it could not be compared. */
 export interface CollectionPlan {
@@ -71,18 +73,13 @@ export function createMemberChange(
   after: Value,
   reason: Reason,
 ): Change {
-  const isHidden = path.length === 2 && isSecretMain(form);
-  return {
-    resource: form.resource,
-    path,
-    action,
-    before,
-    after,
-    sensitive: isHidden || collectSecrets(after).length > 0 || collectSecrets(before).length > 0,
-    ref: formatReferences(after),
-    ...reason,
-    source: item.source,
-  };
+  return createChange(subjectOf({ form, item }, path), action, before, after, reason);
+}
+
+/** The subject of a change at a path of an item. */
+export function subjectOf({ form, item }: Pick<Planning, 'form' | 'item'>, path: Path): Subject {
+  const isSensitive = path.length === 2 && isSecretMain(form);
+  return { resource: form.resource, path, source: item.source, isSensitive };
 }
 
 /** Compares the declared secret with the one last stored from here under its path. */
@@ -91,9 +88,7 @@ export function readLastStored(
   member: Path,
   value: Value,
 ) {
-  if (!(value instanceof Secret) || value instanceof UnseenSecret) return 'none';
-  const path = toMemberPath(form, storedAs, member);
-  return value.compareWith((text) => fingerprints.compare(path, text));
+  return compareWithLastWrite(fingerprints, toMemberPath(form, storedAs, member), value);
 }
 
 /** The member that a list does not report here. */
@@ -115,20 +110,14 @@ export function planUntold(planning: Planning, members: ValueRecord, there: List
   const name = listUndescribedMembers(form, members, there);
   if (leaf === null || name === undefined || leaf.value instanceof UnseenSecret) return {};
   const path = toMemberPath(form, item.name, leaf.member);
-  const last = readLastStored(planning, leaf.member, leaf.value);
-  const declared = members[name] ?? null;
-  const isNamed = rotation !== 'all' && isRotated(rotation, path);
-  if (last === 'different' || isNamed) {
-    const reason = isNamed ? REASONS.rotated : REASONS['changed-elsewhere'];
-    const before = maskByDeclaration(there.members[name] ?? null, declared);
-    const action = isNamed ? 'rotate' : 'change';
-    return { changes: [createMemberChange(planning, path, action, before, declared, reason)] };
-  }
-  if (last === 'same' || isEmpty(declared)) return {};
-  return { unknown: [{ path, reason: UNTOLD, ref: formatReferences(declared) }] };
+  const value = members[name] ?? null;
+  return planHidden(subjectOf(planning, path), {
+    before: maskByDeclaration(there.members[name] ?? null, value),
+    value,
+    last: readLastStored(planning, leaf.member, leaf.value),
+    isRotated: rotation !== 'all' && isRotated(rotation, path),
+  });
 }
-
-const UNTOLD = 'set; the service does not show which one';
 
 /** Reports whether a snapshot masks a member, which then cannot be compared. */
 function isMemberMasked({ form }: Planning, there: ListedItem, name: string): boolean {
@@ -146,12 +135,11 @@ export function planMasked(
   there: ListedItem,
 ): readonly Unknown[] {
   const names = Object.keys(members).filter((name) => isMemberMasked(planning, there, name));
-  return names.map((name) => ({
-    path: toMemberPath(planning.form, planning.item.name, [name]),
-    reason: 'masked, cannot be compared',
-    ref: formatReferences(members[name] ?? null),
-    kind: 'stored',
-  }));
+  return names.map((name) =>
+    createMasked(toMemberPath(planning.form, planning.item.name, [name]), members[name] ?? null, {
+      kind: 'stored',
+    }),
+  );
 }
 
 /** Lists the shown members of an item that differ from the declaration. */

@@ -10,19 +10,11 @@ import {
   type ListedItem,
   type Listing,
 } from '../../model/collection.ts';
-import { addRenameWay, REASONS, type Reason } from '../../model/reasons.ts';
+import { addRenameWay, REASONS } from '../../model/reasons.ts';
 import type { Path } from '../../model/path.ts';
-import type { Change } from '../../model/plan.ts';
 import { Secret, UnseenSecret } from '../../model/secret.ts';
-import {
-  isEmpty,
-  createRecord,
-  readPath,
-  type Value,
-  type ValueRecord,
-} from '../../model/value.ts';
+import { createRecord, readPath, type Value, type ValueRecord } from '../../model/value.ts';
 import { isRotated } from '../../plan/declared.ts';
-import { listMissingReferences, findUnseenReason } from '../../plan/mcp-entry.ts';
 import { listAlongChanges, listUndeclaredKeys } from './along.ts';
 import { findMovedAddresses } from './moved-addresses.ts';
 import { afterRenames, createRename, listRenamings } from './renames.ts';
@@ -37,7 +29,14 @@ import {
   type ItemPlan,
   type SecretFacts,
   type Planning,
+  subjectOf,
 } from './plan-members.ts';
+import {
+  HIDDEN,
+  listMissingReferences,
+  planSecret,
+  findUnseenReason,
+} from '../../plan/decision.ts';
 
 /**
  * Plans a collection by name: declared items are stored, changed, or removed; unnamed ones are left alone. A secret is mostly not read: a
@@ -158,9 +157,6 @@ function isSecretPath({ form, item }: Planning, path: Path): boolean {
   );
 }
 
-/** A value that a service holds and does not show. */
-const HIDDEN = new UnseenSecret();
-
 /** Returns the value that a service reports for a secret; undefined if it reports none. */
 function readSecretMember(members: ValueRecord, member: Path): Value | undefined {
   const [first = ''] = member;
@@ -177,41 +173,24 @@ function planItemSecret(
   const { form, item, listing, rotation } = planning;
   const path = toMemberPath(form, item.name, member);
   const held = readSecretMember(there.members, member);
-  const change = (action: Change['action'], before: Value, reason: Reason): ItemPlan => ({
-    changes: [createMemberChange(planning, path, action, before, value, reason)],
-  });
-  if (!(value instanceof Secret))
-    return isEmpty(held) ? {} : change('clear', HIDDEN, REASONS.cleared);
-  if (value instanceof UnseenSecret)
-    return {
-      unknown: [findUnseenReason(path, value)],
-      ...(held === null ? change('set', null, REASONS['not-set']) : {}),
-    };
-  if (held === null) return change('set', null, REASONS['not-set']);
-  if (held instanceof Secret && !(held instanceof UnseenSecret))
-    return !held.sameAs(value)
-      ? change('change', held, REASONS.differs)
-      : isRotated(rotation, path)
-        ? change('rotate', held, REASONS.rotated)
-        : {};
   const last = readLastStored(planning, member, value);
-  const isRenewed = alters && !listing.describes && last === 'none';
-  const isResent = alters && last === 'none' && listing.resends?.(member[0] ?? '') === true;
-  const why = interrupted
-    ? REASONS['rotated-again']
-    : last === 'different'
-      ? REASONS['changed-since']
-      : isRotated(rotation, path)
-        ? REASONS.rotated
-        : isRenewed
-          ? REASONS.renewed
-          : isResent
-            ? REASONS.resent
-            : null;
-  const isInPlace = listing.replaces === 'in-place';
-  if (why !== null)
-    return change('rotate', HIDDEN, isInPlace ? why : addRenameWay(why, secondName(item.name)));
-  if (last === 'same') return {};
-  const reason = 'set; the service does not show this value';
-  return { unknown: [{ path, reason, ref: value.ref, kind: 'stored' }] };
+  const isResent = listing.resends?.(member[0] ?? '') === true;
+  return planSecret(subjectOf(planning, path), {
+    value,
+    held: held === undefined && value instanceof Secret ? HIDDEN : (held ?? null),
+    last,
+    isRotated: isRotated(rotation, path),
+    words: { unset: REASONS['not-set'], differs: REASONS.differs },
+    again: interrupted ? REASONS['rotated-again'] : null,
+    resent: !alters
+      ? null
+      : !listing.describes
+        ? REASONS.renewed
+        : isResent
+          ? REASONS.resent
+          : null,
+    via: (reason) =>
+      listing.replaces === 'in-place' ? reason : addRenameWay(reason, secondName(item.name)),
+    ...(value instanceof UnseenSecret ? { unseen: findUnseenReason(path, value) } : {}),
+  });
 }
