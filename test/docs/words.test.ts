@@ -32,6 +32,14 @@ const commands = new Map(
 const everyFlag = new Set([...commands.values()].flatMap((flags) => [...flags]));
 const GLOBAL = ['--help', '-h', '--version', '-V'];
 
+const SOURCES = ['src', '.github/workflows', 'test/container']
+  .flatMap((folder) =>
+    readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
+      .filter((path) => /\.(ts|yml)$/.test(path))
+      .map((path) => readFileSync(join(ROOT, folder, path), 'utf8')),
+  )
+  .join('\n');
+
 /** What is between backticks in a line of prose. */
 function spansOf(page: string): readonly string[] {
   const text = textOfPage(page).replace(/^ *(```+)[^]*?^ *\1$/gm, '');
@@ -66,8 +74,7 @@ describe('what the documentation names', () => {
     const named = new Set(
       [...textOfPage(page).matchAll(/\bSETPOINT_[A-Z]+(?:_[A-Z]+)*\b/g)].map(([name]) => name),
     );
-    const known = sources();
-    expect([...named].filter((name) => !known.includes(name))).toEqual([]);
+    expect([...named].filter((name) => !SOURCES.includes(name))).toEqual([]);
   });
 
   it('the exit codes of several environments are in the order in which one wins', () => {
@@ -96,12 +103,3 @@ describe('what the documentation names', () => {
     }
   });
 });
-
-function sources(): string {
-  const files = ['src', '.github/workflows', 'test/container'].flatMap((folder) =>
-    readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
-      .filter((path) => /\.(ts|yml)$/.test(path))
-      .map((path) => join(ROOT, folder, path)),
-  );
-  return files.map((path) => readFileSync(path, 'utf8')).join('\n');
-}

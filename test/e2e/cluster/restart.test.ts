@@ -79,7 +79,7 @@ describe.each(SERVERS)('a restart without the records, on an API server %s', (_,
     const service = await startFronted({ port: 0, apiKey: KEY });
     onTestFinished(() => service.close());
     await store(service.url, { language: 'en' });
-    const names = Array.from({ length: 100 }, (__, index) => `target-${index}`);
+    const names = Array.from({ length: 40 }, (__, index) => `target-${index}`);
     const { url } = service;
     const server = { url, apiKeySecretRef: { name: 'agents', key: 'api-key' } };
     // A read of such an interval is late after 15 seconds.
@@ -97,7 +97,7 @@ describe.each(SERVERS)('a restart without the records, on an API server %s', (_,
     service.before = async () => held;
     onTestFinished(() => free());
     const again = await one.successor().start();
-    await until(() => again.controller.health.late >= 20);
+    await until(() => again.controller.health.late >= 10);
     // Each look at those that are late has come to all of them.
     const list = one.pathOf('').slice(0, -1);
     const objects = (await one.admin.list(list)) as readonly TargetResource[];

@@ -1,11 +1,11 @@
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Ajv2020 } from 'ajv/dist/2020.js';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { PlanDocument } from '../../../src/reconciler/model/plan.ts';
 import { folderWith, setpoint as built, type Ended } from '../../fixture/command.ts';
 import { setpoint } from '../../fixture/command-here.ts';
 import { DEFAULTS, startStore, type StoreServer } from '../../fixture/store-server.ts';
+import { listSchemaErrors } from '../../fixture/published-schemas.ts';
 
 const KEY = 'canary-session-key-31ab';
 const LLM = 'canary-"llm"\\key/é+1';
@@ -43,19 +43,6 @@ function run(args: string[], env: Record<string, string> = ENV): Promise<Ended> 
   return setpoint(args, { cwd: folder.path, env });
 }
 
-function schemaOf(name: string) {
-  const ajv = new Ajv2020({ strict: false, allErrors: true });
-  const text = readFileSync(
-    join(import.meta.dirname, `../../../schemas/${name}.schema.json`),
-    'utf8',
-  );
-  const validate = ajv.compile(JSON.parse(text) as object);
-  return (document: unknown) => {
-    validate(document);
-    return validate.errors ?? [];
-  };
-}
-
 describe('the loop', () => {
   it('validate, plan, apply, drift: exit codes and words', async () => {
     expect(await run(['validate'])).toEqual({ code: 0, stdout: 'Valid: default.\n', stderr: '' });
@@ -82,7 +69,7 @@ describe('the loop', () => {
     const strict = await run(['drift', '--strict', '-o', 'json']);
     expect(strict.code).toBe(2);
     const document = JSON.parse(strict.stdout) as PlanDocument;
-    expect(schemaOf('plan')(document)).toEqual([]);
+    expect(listSchemaErrors('plan', document)).toEqual([]);
     expect(document).toMatchObject({
       strict: true,
       environments: [{ status: 'in-sync' }],
@@ -92,17 +79,17 @@ describe('the loop', () => {
 
   it('prints JSON that its published schemas accept', async () => {
     const validation = await run(['validate', '-o', 'json']);
-    expect(schemaOf('validation')(JSON.parse(validation.stdout))).toEqual([]);
+    expect(listSchemaErrors('validation', JSON.parse(validation.stdout))).toEqual([]);
     const planned = await run(['plan', '-o', 'json']);
-    expect(schemaOf('plan')(JSON.parse(planned.stdout))).toEqual([]);
+    expect(listSchemaErrors('plan', JSON.parse(planned.stdout))).toEqual([]);
     const seen = await run(['get', 'settings', '-o', 'json']);
-    expect(schemaOf('observed')(JSON.parse(seen.stdout))).toEqual([]);
+    expect(listSchemaErrors('observed', JSON.parse(seen.stdout))).toEqual([]);
     const applied = await run(['apply', '--yes', '-o', 'json']);
-    expect(schemaOf('outcome')(JSON.parse(applied.stdout))).toEqual([]);
+    expect(listSchemaErrors('outcome', JSON.parse(applied.stdout))).toEqual([]);
     await store.close();
     const failed = await run(['apply', '--yes', '-o', 'json', '--timeout', '1s']);
     expect(failed.code).toBe(1);
-    expect(schemaOf('outcome')(JSON.parse(failed.stdout))).toEqual([]);
+    expect(listSchemaErrors('outcome', JSON.parse(failed.stdout))).toEqual([]);
   });
 
   it('shows no byte of a secret: not on stdout, not on stderr, not in files', async () => {

@@ -1,6 +1,5 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Ajv2020 } from 'ajv/dist/2020.js';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { explainCommand } from '../../../src/command/cli/commands/explain.ts';
 import type { Flags } from '../../../src/command/cli/command-table.ts';
@@ -18,6 +17,7 @@ import { folderWith, type Ended } from '../../fixture/command.ts';
 import { runFunction } from '../../fixture/command-function.ts';
 import { startStore, type StoreServer } from '../../fixture/store-server.ts';
 import { dedent } from '../../fixture/dedent.ts';
+import { listSchemaErrors } from '../../fixture/published-schemas.ts';
 
 const SSE = 'mcp_config.sse_servers[https://a.example.com/sse]';
 const ENV = { KEY: 'canary-key', LLM: 'canary-llm', MCP: 'canary-mcp' };
@@ -93,14 +93,8 @@ async function explained(
   return environment;
 }
 
-const schema = JSON.parse(
-  readFileSync(join(import.meta.dirname, '../../../schemas/explain.schema.json'), 'utf8'),
-) as object;
-const accepts = new Ajv2020({ strict: false, allErrors: true }).compile(schema);
-function schemaErrors(document: unknown): unknown[] {
-  accepts(document);
-  return accepts.errors ?? [];
-}
+const schemaErrors = (document: unknown): readonly unknown[] =>
+  listSchemaErrors('explain', document);
 
 describe('explain PATH', () => {
   it('shows type, meaning, default, value, origin, variable, and what apply would do, in one GET', async () => {

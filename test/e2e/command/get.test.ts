@@ -1,12 +1,10 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { Ajv2020 } from 'ajv/dist/2020.js';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { startEmulator, type Emulator } from '../../../src/emulator/start.ts';
 import type { ObservedDocument } from '../../../src/reconciler/model/documents.gen.ts';
 import { startAppServer, storedRecord } from '../../fixture/app-server.ts';
 import { setpoint } from '../../fixture/command-here.ts';
 import { folderWith, type Ended } from '../../fixture/command.ts';
+import { listSchemaErrors } from '../../fixture/published-schemas.ts';
 
 const SPEC = 'ghcr.io/example/agent:1';
 let service: Emulator;
@@ -35,12 +33,6 @@ async function post(path: string, body?: object): Promise<Record<string, unknown
   });
   return (await response.json()) as Record<string, unknown>;
 }
-
-const accepts = new Ajv2020({ strict: false }).compile(
-  JSON.parse(
-    readFileSync(join(import.meta.dirname, '../../../schemas/observed.schema.json'), 'utf8'),
-  ) as object,
-);
 
 describe('get profiles', () => {
   it('shows those of each kind', async () => {
@@ -85,8 +77,7 @@ describe('get server', () => {
       });
       expect(code).toBe(0);
       const document = JSON.parse(stdout) as ObservedDocument;
-      accepts(document);
-      expect(accepts.errors ?? []).toEqual([]);
+      expect(listSchemaErrors('observed', document)).toEqual([]);
       const [observed] = document.environments;
       expect(observed).toMatchObject({
         dialect: 'app-server',
@@ -131,8 +122,7 @@ describe('get', () => {
     await post('app-conversations', {});
     const { stdout } = await run('get', 'settings,sandboxes,specs,conversations', '-o', 'json');
     const document = JSON.parse(stdout) as ObservedDocument;
-    accepts(document);
-    expect(accepts.errors ?? []).toEqual([]);
+    expect(listSchemaErrors('observed', document)).toEqual([]);
     expect(document.environments).toMatchObject([
       {
         status: 'stored',

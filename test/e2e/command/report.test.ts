@@ -1,11 +1,11 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Ajv2020 } from 'ajv/dist/2020.js';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { PlanDocument } from '../../../src/reconciler/model/plan.ts';
 import { setpoint } from '../../fixture/command-here.ts';
 import { folderWith, type Ended } from '../../fixture/command.ts';
 import { change, environment, outcome, outcomeOf, planOf } from '../../fixture/documents.ts';
+import { listSchemaErrors } from '../../fixture/published-schemas.ts';
 
 const REFUSED = {
   code: 'unreachable',
@@ -68,12 +68,7 @@ describe('the plans of shards', () => {
     expect(merged.environments.map(({ digests }) => digests)).toEqual([null, null, null, null]);
     expect(ended.code).toBe(1);
     expect(ended.stderr).toContain('refuses connections');
-    const schema = readFileSync(
-      join(import.meta.dirname, '../../../schemas/plan.schema.json'),
-      'utf8',
-    );
-    const fits = new Ajv2020({ strict: false }).compile(JSON.parse(schema) as object);
-    expect(fits(merged), JSON.stringify(fits.errors)).toBe(true);
+    expect(listSchemaErrors('plan', merged)).toEqual([]);
   });
 
   it('are one text, with the summary at its end', async () => {

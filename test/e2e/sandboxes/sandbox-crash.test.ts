@@ -1,6 +1,3 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { Ajv2020 } from 'ajv/dist/2020.js';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import type { OutcomeDocument } from '../../../src/reconciler/model/outcome.ts';
 import { folderWith, setpoint, start } from '../../fixture/command.ts';
@@ -12,6 +9,7 @@ import {
   type Route,
 } from '../../fixture/faulty-front.ts';
 import { itEach, LONG } from '../../fixture/long.ts';
+import { listSchemaErrors } from '../../fixture/published-schemas.ts';
 
 const ENV = { SETPOINT_API_KEY: 'k' };
 const APPLY = ['apply', '--yes', '-o', 'json'];
@@ -136,12 +134,7 @@ describe('killed at any request, a second run converges', () => {
 
 function outcomeIn(stdout: string): OutcomeDocument {
   const document = JSON.parse(stdout) as OutcomeDocument;
-  const path = join(import.meta.dirname, '../../../schemas/outcome.schema.json');
-  const validate = new Ajv2020({ strict: false }).compile(
-    JSON.parse(readFileSync(path, 'utf8')) as object,
-  );
-  validate(document);
-  expect(validate.errors ?? []).toEqual([]);
+  expect(listSchemaErrors('outcome', document)).toEqual([]);
   return document;
 }
 

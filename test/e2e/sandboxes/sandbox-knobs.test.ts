@@ -1,6 +1,3 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { Ajv2020 } from 'ajv/dist/2020.js';
 import { afterEach, describe, expect, it } from 'vitest';
 import { LONG, describeEach } from '../../fixture/long.ts';
 import { computeErrorExitCode } from '../../../src/reconciler/model/error.ts';
@@ -12,6 +9,7 @@ import { drift, plan } from '../../../src/reconciler/operations/plan.ts';
 import { get } from '../../../src/reconciler/operations/get.ts';
 import { startFront, type FaultyFront, type Listed } from '../../fixture/faulty-front.ts';
 import { quickClock, request } from '../../fixture/settings.ts';
+import { listSchemaErrors } from '../../fixture/published-schemas.ts';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
@@ -60,11 +58,7 @@ function asked(wait = 2 * MINUTE) {
 }
 
 function accepted<T>(name: 'outcome' | 'plan', document: { environments: readonly T[] }): T {
-  const path = join(import.meta.dirname, `../../../schemas/${name}.schema.json`);
-  const schema = JSON.parse(readFileSync(path, 'utf8')) as object;
-  const validate = new Ajv2020({ strict: false, allErrors: true }).compile(schema);
-  validate(document);
-  expect(validate.errors ?? []).toEqual([]);
+  expect(listSchemaErrors(name, document)).toEqual([]);
   const [environment] = document.environments;
   if (environment === undefined) throw new Error('no environment');
   return environment;

@@ -19,7 +19,7 @@ function files(environments: Readonly<Record<string, string>>): string {
   );
   return `version: 1
 settings: { language: en }
-watch: { mode: heal, interval: 10s }
+watch: { mode: heal, interval: 30s }
 environments:
 ${each.join('')}`;
 }

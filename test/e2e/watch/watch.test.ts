@@ -1,11 +1,11 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Ajv2020 } from 'ajv/dist/2020.js';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { HistoryDocument } from '../../../src/reconciler/model/watch.ts';
 import { folderWith, quickTime, setpoint, start, type Ended } from '../../fixture/command.ts';
 import { startStore, type StoreServer } from '../../fixture/store-server.ts';
 import { LONG } from '../../fixture/long.ts';
+import { listSchemaErrors } from '../../fixture/published-schemas.ts';
 
 const TIME = 120_000;
 
@@ -55,22 +55,11 @@ function journal(): string {
   return existsSync(path) ? readFileSync(path, 'utf8') : '';
 }
 
-const accepts = (() => {
-  const ajv = new Ajv2020({ strict: false, allErrors: true });
-  const schema = (name: string): object =>
-    JSON.parse(
-      readFileSync(join(import.meta.dirname, `../../../schemas/${name}.schema.json`), 'utf8'),
-    ) as object;
-  ajv.addSchema(schema('plan')).addSchema(schema('outcome'));
-  return ajv.compile(schema('history'));
-})();
-
 async function history(...args: readonly string[]): Promise<HistoryDocument> {
   const { code, stdout, stderr } = await run('history', '-o', 'json', ...args);
   expect([code, stderr]).toEqual([0, '']);
   const document = JSON.parse(stdout) as HistoryDocument;
-  accepts(document);
-  expect(accepts.errors ?? []).toEqual([]);
+  expect(listSchemaErrors('history', document)).toEqual([]);
   return document;
 }
 
