@@ -3,7 +3,7 @@ import { usageError } from '../../reconciler/model/error.ts';
 import { render } from '../../reconciler/library/render.ts';
 import { proposeChange } from '../../reconciler/operations/propose.ts';
 import { plan } from '../../reconciler/operations/plan.ts';
-import { diagnosticsText } from '../../reconciler/render/error-text.ts';
+import { diagnosticsText, errorText } from '../../reconciler/render/error-text.ts';
 import { patchText } from '../../reconciler/render/pulled-text.ts';
 import { visible } from '../../reconciler/render/text.ts';
 import type { Arguments } from './arguments.ts';
@@ -46,7 +46,10 @@ export async function proposeAndPlan(
     proposal.status === 'written'
       ? `${visible(proposal.file)} was edited. Nothing was sent to a server.`
       : `${visible(proposal.file)} has this value already.`;
-  const text = [did, problems, diff, await render(planned, { format: 'text' })]
+  const errors = planned.environments.map(({ name, error }) =>
+    error === null ? '' : errorText(error, STYLE, name),
+  );
+  const text = [did, problems, diff, await render(planned, { format: 'text' }), ...errors]
     .filter((part) => part !== '')
     .join('\n\n');
   return createResult({ proposal: { ...shown, diff }, plan: planned }, text);

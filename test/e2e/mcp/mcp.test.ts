@@ -232,6 +232,18 @@ describe('propose_change', () => {
     expect(store.posts()).toBe(0);
   });
 
+  it('says why an environment could not be planned, and what to do', async () => {
+    const env = { ...variables(), SETPOINT_ALLOWED_ORIGINS: 'https://elsewhere.example.com' };
+    const { text } = await call(await start([], env), 'propose_change', {
+      path: 'language',
+      value: 'de',
+      environment: 'staging',
+    });
+    expect(text).toContain('was edited. Nothing was sent to a server.');
+    expect(text).toContain('setpoint: staging: ');
+    expect(text).toMatch(/\n {2}.*SETPOINT_ALLOWED_ORIGINS/);
+  });
+
   it.each([
     ['server.url', 'http://127.0.0.1:1'],
     ['environments.staging.server.url', 'http://127.0.0.1:1'],
