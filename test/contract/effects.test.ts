@@ -7,11 +7,13 @@ import { listRules } from '../../src/reconciler/effects/effects.ts';
 import { AGENT_SERVER_FOLD } from './effects/agent-server.ts';
 import { APP_SERVER_FOLD } from './effects/app-server.ts';
 import { casesOf, fold, type FoldedCase, type Folding } from './effects/fold.ts';
+import { SETTINGS_V0_FOLD } from './effects/settings-v0.ts';
 import { SHOWN_BY } from './effects/shown-by.ts';
 
 const FOLDS: readonly (readonly [string, Folding])[] = [
   ['agent-server', AGENT_SERVER_FOLD],
   ['app-server', APP_SERVER_FOLD],
+  ['settings-v0', SETTINGS_V0_FOLD],
 ];
 
 /** Cases that do not follow, and why. */
@@ -20,7 +22,11 @@ const EXCEPTIONS: Readonly<Record<string, string>> = {
 };
 
 /** How many accepted requests of a case are setpoint's, so that it is compared to its end. */
-const LEAST: Readonly<Record<string, number>> = { 'agent-server': 1500, 'app-server': 500 };
+const LEAST: Readonly<Record<string, number>> = {
+  'agent-server': 1500,
+  'app-server': 500,
+  'settings-v0': 100,
+};
 
 function foldAll(folding: Folding) {
   return folding.files.flatMap((file) => {

@@ -30,7 +30,7 @@ export interface Effects {
   /** The types of the parts of the settings. */
   readonly settings: Readonly<Record<string, SchemaNode>>;
   /** Why a server refuses a request, by its status; null if it takes it. */
-  readonly refuses: (stored: Stored, request: Request) => 404 | 409 | 422 | null;
+  readonly refuses: (stored: Stored, request: Request) => 400 | 404 | 409 | 422 | null;
 }
 
 /** What a server has stored after a request. Pure. `without`: a rule that is left out. */

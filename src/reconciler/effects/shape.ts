@@ -58,7 +58,7 @@ export function shapeValue(
   if (isList(value))
     return target.items === undefined
       ? value
-      : value.map((one) => shapeValue(types, target.items ?? {}, one, undefined));
+      : value.map((one) => shapeValue(types, target.items ?? {}, one, joinItems(before)));
   if (!isRecord(value)) return value;
   if (target.properties !== undefined) return shapeRecord(types, name, target, value, before);
   const { additionalProperties: each } = target;
@@ -68,6 +68,11 @@ export function shapeValue(
     ([key, one]) => [key, shapeValue(types, each, one, readRecord(before)[key])] as const,
   );
   return createRecord(made.filter(([, one]) => !isSecret || one !== null));
+}
+
+/** The members that the items of a stored list have. */
+function joinItems(list: Value | undefined): Value | undefined {
+  return isList(list) ? createRecord(list.filter(isRecord).flatMap(Object.entries)) : undefined;
 }
 
 function shapeRecord(

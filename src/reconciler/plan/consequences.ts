@@ -9,11 +9,26 @@ import {
   NATIVE_SERVERS,
 } from '../model/field.ts';
 import type { GuardFinding } from '../model/guard.ts';
+import {
+  createKnownEntry,
+  entryPaths,
+  isOfServers,
+  listPathSegments,
+  listRecordEntries,
+  mayBeOne,
+  MCP_LISTS,
+} from '../model/mcp.ts';
 import { formatPath, isWithin, samePath, type Path } from '../model/path.ts';
-import type { Change, SettingsPlan } from '../model/plan.ts';
+import type { Change, SettingsPlan, Unpreservable } from '../model/plan.ts';
 import { changesWith, REASONS } from '../model/reasons.ts';
 import { Secret, UnseenSecret } from '../model/secret.ts';
-import type { DesiredState, ObservedState, Prediction, SettingsWrite } from '../model/state.ts';
+import {
+  type DesiredState,
+  findDeclaredServers,
+  type ObservedState,
+  type Prediction,
+  type SettingsWrite,
+} from '../model/state.ts';
 import {
   isEmpty,
   isList,
@@ -22,11 +37,21 @@ import {
   createRecord,
   mapRecord,
   onceFor,
+  readPath,
   sameValue,
   type Value,
 } from '../model/value.ts';
 import { managesField } from './declared.ts';
 import { collectVariantKinds } from './field-here.ts';
+import { matchEntries } from './match-entries.ts';
+import {
+  findLostLogin,
+  hiddenSecrets,
+  listUnpreservableMembers,
+  resolveMcpHiding,
+  splitMemberName,
+} from './mcp-entry.ts';
+import { computePreservedEntry } from './plan-mcp-list.ts';
 import { findMcpChanges } from './side-effects.ts';
 
 /* What a write changes besides what the file declares: the difference that its request makes on the service. */
@@ -91,9 +116,14 @@ export function listStoredChanges(
   return all.flatMap(([place, before, after]): Change[] => {
     const path = fieldAtNative(place)?.path ?? place;
     const isStored = stored.some((name) => isNamedWithin(name, place));
-    if (isWithin(place, NATIVE_SERVERS) || samePath(place, MIRROR) || !isStored) return [];
+    if (isMcpPlace(place) || samePath(place, MIRROR) || !isStored) return [];
     return [createConsequence(findCause(place), path, place, before, after)];
   });
+}
+
+/** Reports whether a place on the service is that of the mcp servers, by their names or in lists. */
+function isMcpPlace(place: Path): boolean {
+  return isWithin(place, NATIVE_SERVERS) || isOfServers(place);
 }
 
 /** A copy of the pointer to the active meta profile. */
@@ -121,14 +151,12 @@ function listServerChanges(
   desired: DesiredState,
   findCause: (place: Path) => Change,
 ): readonly Change[] {
-  const place = differences.find(([one]) => isWithin(one, NATIVE_SERVERS))?.[0];
+  const place = differences.find(([one]) => isMcpPlace(one))?.[0];
   if (place === undefined) return [];
   const [was = null, is = null] = [observed, expected].map(({ values }) => values['mcp_config']);
-  const { dialect } = observed;
-  const ofOthers = findMcpChanges(was, is, desired, dialect).map(({ path }) => formatPath(path));
   // What the file declares is there as declared after the write, unless the server loses it.
-  const changed = findMcpChanges(was, is, desired, dialect, () => false).filter(
-    ({ path, after }) => after === null || ofOthers.includes(formatPath(path)),
+  const changed = findMcpChanges(was, is, desired, observed.dialect).filter(
+    ({ isManaged, after }) => after === null || !isManaged,
   );
   return changed.map(({ path, before, after }) => ({
     ...createConsequence(findCause(place), path, place, before, after),
@@ -157,6 +185,76 @@ function createConsequence(
     consequence: true,
     cause: cause.path,
   };
+}
+
+/**
+ * Lists the values that a write loses because the service does not show them, apart from those that the file declares: hidden members of
+ * mcp entries, and where a write replaces the whole record, hidden fields.
+ */
+export function listLosses(
+  write: SettingsWrite | null,
+  desired: DesiredState,
+  observed: ObservedState,
+): readonly Unpreservable[] {
+  const prediction = write === null ? null : predictWrite(write, observed);
+  if (prediction === null) return [];
+  const fields = prediction.differences.flatMap(([[name = ''], before, after]): Unpreservable[] => {
+    const isLost = before instanceof UnseenSecret && isEmpty(after);
+    return observed.dialect.writes === 'record' && isLost && !managesField(desired, name)
+      ? [createFieldLoss(name, observed)]
+      : [];
+  });
+  return [...listLostMembers(desired, observed, prediction.expected), ...fields];
+}
+
+function createFieldLoss(name: string, { dialect }: ObservedState): Unpreservable {
+  const field = dialect.fields.get(name);
+  if (field === undefined)
+    return {
+      path: [name],
+      stops: 'always',
+      remedy: 'Set it by other means: a settings file cannot declare it',
+    };
+  const of = { path: [name], stops: 'protected' } as const;
+  return field.loses === undefined
+    ? { ...of, remedy: 'Declare it under settings: (a reference to keep it, null to clear it)' }
+    : { ...of, remedy: `Declare ${name}: null under settings: ${field.loses}`, neverWorks: true };
+}
+
+/** Lists the hidden members of mcp entries that are not there after a write. The masks of a snapshot are setpoint's own. */
+function listLostMembers(
+  desired: DesiredState,
+  observed: ObservedState,
+  expected: ObservedState,
+): readonly Unpreservable[] {
+  if (observed.saved === true) return [];
+  const hiding = resolveMcpHiding(observed);
+  const own = findDeclaredServers(desired);
+  const pathOf = entryPaths(own);
+  const [before, after, declared] = [observed, expected, own].map((one) =>
+    one !== undefined && 'values' in one ? one.values['mcp_config'] : one?.value,
+  );
+  return MCP_LISTS.flatMap((list) => {
+    const [was = [], is = [], wanted = []] = [before, after, declared].map((config) =>
+      isRecord(config) ? listRecordEntries(config[list]) : [],
+    );
+    const segments = listPathSegments(list, was, is);
+    return matchEntries(list, was, is, () => 0).pairs.flatMap((pair) => {
+      const [entry, now] = [was[pair.declared] ?? NONE, is[pair.actual] ?? NONE];
+      const stays = computePreservedEntry(list, now, entry);
+      const known = createKnownEntry(list, entry);
+      const file = wanted.find((one) => mayBeOne(createKnownEntry(list, one), known)) ?? NONE;
+      const lost = hiddenSecrets(list, stays, hiding).filter(
+        (name) =>
+          file[name.split('.')[0] ?? ''] === undefined &&
+          // A key replaces every other way to authenticate.
+          (name !== 'auth' || isEmpty(now['api_key'])) &&
+          isEmpty(readPath(now, splitMemberName(name))),
+      );
+      const path = pathOf(list, segments[pair.declared] ?? '', entry);
+      return listUnpreservableMembers(path, [...lost, ...findLostLogin(file, stays, hiding)]);
+    });
+  });
 }
 
 /** Reports whether a change makes an LLM profile active. */

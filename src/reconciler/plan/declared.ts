@@ -42,7 +42,7 @@ import {
   isEmpty,
   filterMembers,
 } from '../model/value.ts';
-import type { Plan, Change, Unknown, Unpreservable, SettingsPlan } from '../model/plan.ts';
+import type { Plan, Change, Unknown, SettingsPlan } from '../model/plan.ts';
 import { type Warning, SetpointError } from '../model/error.ts';
 import type { Digests } from '../model/ports.ts';
 import { Secret } from '../model/secret.ts';
@@ -159,7 +159,6 @@ export function toDigestForm(value: Value, quick: Digests['quick']): unknown {
 export interface FieldPlan {
   readonly changes?: readonly Change[];
   readonly unknown?: readonly Unknown[];
-  readonly unpreservable?: readonly Unpreservable[];
   readonly warnings?: readonly Warning[];
   /** True for a secret that was written from here and that the service no longer has. */
   readonly gone?: boolean;

@@ -213,7 +213,7 @@ export function listUnpreservableMembers(entry: Path, members: readonly string[]
 }
 
 /** `env.NAME` and `auth.NAME` as two segments; the name of a variable may hold dots. */
-function splitMemberName(member: string): string[] {
+export function splitMemberName(member: string): string[] {
   const [, map, name] = /^(env|auth)\.(.*)$/s.exec(member) ?? [];
   return map === undefined || name === undefined ? [member] : [map, name];
 }

@@ -11,22 +11,13 @@ import {
 } from '../model/mcp.ts';
 import { NATIVE_SERVERS } from '../model/field.ts';
 import type { Path } from '../model/path.ts';
-import type { Change, Unknown, Unpreservable } from '../model/plan.ts';
+import type { Change, Unknown } from '../model/plan.ts';
 import { UnseenSecret } from '../model/secret.ts';
 import type { DesiredField } from '../model/state.ts';
-import {
-  isEmpty,
-  filterMembers,
-  createRecord,
-  collectSecrets,
-  type ValueRecord,
-} from '../model/value.ts';
+import { filterMembers, createRecord, collectSecrets, type ValueRecord } from '../model/value.ts';
 import { matchManaged, type ManagedMatching } from './match-entries.ts';
 import {
   compareEntry,
-  hiddenSecrets,
-  listUnpreservableMembers,
-  findLostLogin,
   mergeUnmaskedEntry,
   nameDifferences,
   withLogin,
@@ -43,7 +34,6 @@ export interface ListPlan {
   readonly name: McpList;
   readonly changes: readonly Change[];
   readonly unknown: readonly Unknown[];
-  readonly unpreservable: readonly Unpreservable[];
   readonly entries: readonly ValueRecord[];
   readonly kept: readonly ValueRecord[];
 }
@@ -95,9 +85,10 @@ export function planMcpList(
     ];
   });
   const left = [...matched.unmanaged, ...matched.removed.filter((_, at) => reasons[at] === null)];
-  const kept = left.map(({ actual: index, segment }) =>
-    planKeptEntry(list, pathOf(segment, actual[index]), actual[index] ?? {}, index, hiding),
-  );
+  // An entry that the file does not manage is sent back as it was read.
+  const kept = left.map(({ actual: index }) => {
+    return { entry: mergeUnmaskedEntry({}, actual[index] ?? {}), index };
+  });
   const paired = matched.pairs.map((pair) =>
     planPairedEntry(pair, declared[pair.declared] ?? {}, actual[pair.actual] ?? {}, {
       ...context,
@@ -113,7 +104,6 @@ export function planMcpList(
     name: list,
     changes: [...removals, ...parts.flatMap(({ changes }) => changes)],
     unknown: parts.flatMap(({ unknown }) => unknown),
-    unpreservable: [...kept, ...paired].flatMap(({ unpreservable }) => unpreservable),
     entries: [...stay, ...added].map(({ entry }) => entry),
     kept: left.map(({ actual: index }) => actual[index] ?? {}),
   };
@@ -136,21 +126,8 @@ export function listEntryPaths(
 interface EntryPlan {
   readonly changes: readonly Change[];
   readonly unknown: readonly Unknown[];
-  readonly unpreservable: readonly Unpreservable[];
   readonly entry: ValueRecord;
   readonly index: number;
-}
-
-/** An entry that the file does not manage is sent back as it was read. */
-function planKeptEntry(
-  list: McpList,
-  path: Path,
-  entry: ValueRecord,
-  index: number,
-  hiding: Hiding,
-): EntryPlan {
-  const unpreservable = listUnpreservableMembers(path, hiddenSecrets(list, entry, hiding));
-  return { changes: [], unknown: [], unpreservable, entry: mergeUnmaskedEntry({}, entry), index };
 }
 
 function planPairedEntry(
@@ -166,18 +143,11 @@ function planPairedEntry(
   const rotated = !differs && calls.some(isNamed) && collectSecrets(declared).length > 0;
   const source = desired.source([list, String(pair.declared)]);
   const stays = computePreservedEntry(list, declared, actual);
-  const hidden = hiddenSecrets(list, stays, hiding);
   const whole = withLogin(declared, stays, hiding);
   const left = hiding.kept ? stays : mergeUnmaskedEntry({}, stays);
   const after = createRecord([...Object.entries(left), ...Object.entries(whole)]);
   const names = compared.differing.flatMap((name) =>
     nameDifferences(name, whole[name] ?? null, actual[name] ?? null, hiding),
-  );
-  const undeclared = hidden.filter(
-    (name) =>
-      declared[name.split('.')[0] ?? ''] === undefined &&
-      // A key replaces every other way to authenticate.
-      (name !== 'auth' || isEmpty(declared['api_key'])),
   );
   return {
     changes:
@@ -197,17 +167,13 @@ function planPairedEntry(
         ? []
         : [uncertain(list, path, declared, pathOf(list, pair.observed, actual))]),
     ],
-    unpreservable: listUnpreservableMembers(path, [
-      ...undeclared,
-      ...findLostLogin(declared, stays, hiding),
-    ]),
     entry: mergeUnmaskedEntry(differs || rotated || !hiding.kept ? whole : {}, stays),
     index: pair.actual,
   };
 }
 
 /** Returns what remains of an observed entry under the declared one. No credential remains that would go to another host. */
-function computePreservedEntry(
+export function computePreservedEntry(
   list: McpList,
   declared: ValueRecord,
   actual: ValueRecord,
@@ -233,7 +199,7 @@ function planAddedEntry(
     ...one,
     path: createMemberPath(path, one.path),
   }));
-  return { changes, unknown, unpreservable: [], entry, index };
+  return { changes, unknown, entry, index };
 }
 
 /** An observed entry that may be a declared one: a reference or a mask hides what one of the two is known by. */

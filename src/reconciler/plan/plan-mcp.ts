@@ -12,7 +12,7 @@ import {
 import { REASONS } from '../model/reasons.ts';
 import type { Dialect } from '../model/dialect.ts';
 import { formatPath, isUnmanaged, type Path } from '../model/path.ts';
-import type { Change, Unpreservable } from '../model/plan.ts';
+import type { Change } from '../model/plan.ts';
 import type { Warning } from '../model/error.ts';
 import type { DesiredField, ObservedState } from '../model/state.ts';
 import {
@@ -25,11 +25,8 @@ import {
   type ValueRecord,
 } from '../model/value.ts';
 import {
-  hiddenSecrets,
   nameDifferences,
   resolveMcpHiding,
-  listUnpreservableMembers,
-  type Hiding,
   type NamedServers,
   createEntryRemoval,
 } from './mcp-entry.ts';
@@ -98,16 +95,10 @@ export function planMcp(
   );
   const created =
     named === null && actual === null && changes.length === 0 && !excluded && lists.length > 0;
-  const others = MCP_LISTS.filter((list) => lists.every(({ name }) => name !== list));
-  const unpreservable = [
-    ...lists.flatMap((list) => list.unpreservable),
-    ...unpreservableMcp(actual === null ? null : config, others, hiding, pathOf),
-  ];
   if (changes.length === 0 && !created) {
     // Values that cannot be compared are also written: sent back as read, a mask would be stored.
     return {
       unknown,
-      unpreservable,
       warnings,
       ...(unknown.length === 0 ? {} : { write: buildSentConfig(config, config, lists) }),
     };
@@ -115,7 +106,6 @@ export function planMcp(
   return {
     changes: created ? [createChange(whole, 'set', null, after, REASONS['not-set'])] : changes,
     unknown,
-    unpreservable,
     warnings,
     write: buildSentConfig(config, config, lists),
   };
@@ -214,7 +204,6 @@ function planNull(
       createChange({ ...whole, isSensitive: true }, 'clear', actual, null, REASONS.cleared),
     ],
     write: kept ? buildSentConfig(createRecord([]), config, lists) : null,
-    unpreservable: lists.flatMap((list) => list.unpreservable),
   };
 }
 
@@ -238,16 +227,4 @@ function buildSentConfig(
       ({ name, entries }) => [name, [...entries, ...unreadableItems(observed, name)]] as const,
     ),
   ]);
-}
-
-/** Lists what a write would lose of mcp lists that the file does not declare. */
-export function unpreservableMcp(
-  config: Value | undefined,
-  lists: readonly McpList[],
-  hiding: Hiding,
-  pathOf: PathOfEntry = entryPaths(),
-): Unpreservable[] {
-  return listPathedEntries(config, pathOf, lists).flatMap(({ list, entry, path }) =>
-    listUnpreservableMembers(path, hiddenSecrets(list, entry, hiding)),
-  );
 }

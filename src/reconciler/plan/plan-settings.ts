@@ -10,7 +10,7 @@ import {
   MODEL_PART,
 } from '../model/field.ts';
 import { OF_ORGANIZATION } from '../model/organization.ts';
-import { isOfServers, MCP_LISTS, UNNAMED, unreadableItems } from '../model/mcp.ts';
+import { UNNAMED, unreadableItems } from '../model/mcp.ts';
 import { maskFreeKeys } from '../model/path-facts.ts';
 import { formatPath, formatPathKey, pathNamed, samePath, type Path } from '../model/path.ts';
 import type { Change, SettingsPlan, Unknown, Unpreservable } from '../model/plan.ts';
@@ -20,11 +20,10 @@ import { type DesiredField, type DesiredState, type ObservedState } from '../mod
 import { isLeft, toSkippedUnknowns } from '../model/uncompared.ts';
 import { onceFor, isEmpty, createRecord, type Value } from '../model/value.ts';
 import { besideProfile, profileWarnings } from './profiles.ts';
-import { listStoredNames, resetReplacedAgent } from './consequences.ts';
-import { resolveMcpHiding } from './mcp-entry.ts';
+import { listLosses, listStoredNames, resetReplacedAgent } from './consequences.ts';
 import { withImpliedKinds, listUnmanagedServers, resolveNamedBlocks } from './field-here.ts';
 import { isNullOfOthers } from './fit-schema.ts';
-import { planMcp, unpreservableMcp } from './plan-mcp.ts';
+import { planMcp } from './plan-mcp.ts';
 import { planValue } from './plan-value.ts';
 import { declaresField, listManagedMcpLists, type FieldPlan, type Rotation } from './declared.ts';
 import { warnUnkeptSecret, planSecretField } from './plan-secrets.ts';
@@ -71,7 +70,8 @@ export function planSettings(
   const beside = besideProfile(written, managed, start);
   if (beside !== null) written.set(...beside);
   const writes = changes.length > 0 || options.along !== undefined;
-  const unpreservable = writes ? listUnpreservable(observed, sent) : [];
+  const write = writes ? { fields: createRecord(written), observed: start } : null;
+  const unpreservable = listLosses(write, desired, start);
   return {
     changes: [...removals, ...changes.filter(({ action }) => action !== 'remove')],
     unknown: [
@@ -88,7 +88,7 @@ export function planSettings(
     unmanaged: listUnmanagedValues(desired, observed),
     unpreservable,
     gone: plans.flatMap(([name, plan]) => (plan.gone === true ? [pathNamed(name)] : [])),
-    write: writes ? { fields: createRecord(written), observed: start } : null,
+    write,
   };
 }
 
@@ -141,40 +141,6 @@ function planField(
   }
   if (field.field.name === 'mcp_config') return planMcp(field, observed, unmanaged, rotation);
   return planValue(field, observed, { fields: managed, rotation });
-}
-
-/**
- * The values that a write would lose, if it replaces the whole record: secrets of mcp entries that do not come back, fields that are
- * hidden, and secrets that the service never reports.
- */
-function listUnpreservable(
-  observed: ObservedState,
-  plans: readonly (readonly [string, FieldPlan])[],
-): Unpreservable[] {
-  const { dialect, stored, values, hidden, saved = false } = observed;
-  const lost = plans.flatMap(([, plan]) => plan.unpreservable ?? []);
-  if (dialect.writes === 'fields') return lost;
-  const planned = new Set<string>(plans.map(([name]) => name));
-  const mcp = values['mcp_config'];
-  const carried = planned.has('mcp_config')
-    ? []
-    : unpreservableMcp(mcp, MCP_LISTS, resolveMcpHiding(observed));
-  const unknown = hidden.map((name): Unpreservable => ({
-    path: [name],
-    stops: 'always',
-    remedy: 'Set it by other means: a settings file cannot declare it',
-  }));
-  const silent = [...dialect.fields.values()]
-    .filter(({ name, reads }) => stored && reads === 'nothing' && !planned.has(name))
-    .map(({ name, loses }): Unpreservable => {
-      const of = { path: [name], stops: 'protected' } as const;
-      return loses === undefined
-        ? { ...of, remedy: 'Declare it under settings: (a reference to keep it, null to clear it)' }
-        : { ...of, remedy: `Declare ${name}: null under settings: ${loses}`, neverWorks: true };
-    });
-  // A snapshot's masks are setpoint's own: the service shows the values behind them.
-  const shown = saved ? lost.filter(({ path }) => !isOfServers(path)) : [...lost, ...carried];
-  return [...shown, ...unknown, ...silent];
 }
 
 /** Returns the warnings of the answer itself that matter to these changes. */

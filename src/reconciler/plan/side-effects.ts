@@ -36,7 +36,7 @@ import {
 import { managesEntry, managesField, findRelocatedEntries } from './declared.ts';
 import { matchEntries } from './match-entries.ts';
 import { listEntryDefaults } from './mcp-entry.ts';
-import { isCleared, isShownAsNull } from './plan-value.ts';
+import { isCleared } from './plan-value.ts';
 
 /** Something that a write changed although the file does not manage it. */
 export interface SideEffect {
@@ -69,13 +69,12 @@ export function findUnmanagedChanges(
     const value = before.values[name] ?? null;
     const now = after.values[name] ?? null;
     if (isFilledIn(name, after) || isOtherRelease(name)) return [];
-    if (name === 'mcp_config') return findMcpChanges(value, now, desired, after.dialect);
+    if (name === 'mcp_config')
+      return findMcpChanges(value, now, desired, after.dialect).filter((one) => !one.isManaged);
     const field = after.dialect.fields.get(name);
-    const { shownAsNull } = field ?? {};
     return managesField(desired, name) ||
       sameValue(value, now) ||
-      (field !== undefined && isCleared(field, value) && isCleared(field, now)) ||
-      (now === null && isShownAsNull(shownAsNull, value, after))
+      (field !== undefined && isCleared(field, value) && isCleared(field, now))
       ? []
       : [{ path: pathNamed(name), before: value, after: now }];
   });
@@ -118,25 +117,31 @@ function isLost(state: SecretState | undefined, isKnown: boolean): boolean {
   return state === 'not-stored' || (state === undefined && !isKnown);
 }
 
-/** The mcp entries that differ and that the file does not manage. */
+/** A difference of mcp servers, and whether the file manages what differs. */
+interface ServerChange extends SideEffect {
+  readonly isManaged: boolean;
+}
+
+/** The mcp entries that differ. */
 export function findMcpChanges(
   before: Value,
   after: Value,
   desired: DesiredState,
   dialect: Dialect,
-  isOwn = (list: McpList, entry: ValueRecord): boolean => managesEntry(desired, list, entry),
-): SideEffect[] {
+): ServerChange[] {
   const managed = managesField(desired, 'mcp_config');
   if (!isRecord(before))
-    return managed || sameValue(before, after) ? [] : [{ path: ['mcp_config'], before, after }];
+    return managed || sameValue(before, after)
+      ? []
+      : [{ path: ['mcp_config'], before, after, isManaged: false }];
   const config = isRecord(after) ? after : {};
   const own = findDeclaredServers(desired);
   const pathOf = entryPaths(own);
   const declared = isRecord(own?.value) ? own.value : {};
   const moved = findRelocatedEntries(declared, desired.unmanaged, dialect);
   const isManaged = (list: McpList, entry: ValueRecord): boolean =>
-    isOwn(list, entry) || moved(list, entry);
-  const members = Object.entries(before).flatMap(([name, value]): SideEffect[] => {
+    managesEntry(desired, list, entry) || moved(list, entry);
+  const members = Object.entries(before).flatMap(([name, value]): ServerChange[] => {
     const now = config[name] ?? null;
     if (isMcpList(name) && isList(value))
       return findEntryChanges(
@@ -149,18 +154,18 @@ export function findMcpChanges(
       );
     return managed || sameValue(value, now)
       ? []
-      : [{ path: ['mcp_config', name], before: value, after: now }];
+      : [{ path: ['mcp_config', name], before: value, after: now, isManaged: false }];
   });
   return [...findUnreadableChanges(before, after, desired), ...members];
 }
 
 /** Items that this version cannot read stay, unless the file declares an empty config. */
-function findUnreadableChanges(before: Value, after: Value, desired: DesiredState): SideEffect[] {
+function findUnreadableChanges(before: Value, after: Value, desired: DesiredState): ServerChange[] {
   if (findDeclaredServers(desired)?.value === null) return [];
-  return MCP_LISTS.flatMap((list): SideEffect[] => {
+  return MCP_LISTS.flatMap((list): ServerChange[] => {
     const [was, is] = [unreadableItems(before, list), unreadableItems(after, list)];
     const path = ['mcp_config', list, UNNAMED];
-    return sameValue(was, is) ? [] : [{ path, before: was, after: is }];
+    return sameValue(was, is) ? [] : [{ path, before: was, after: is, isManaged: false }];
   });
 }
 
@@ -171,23 +176,24 @@ function findEntryChanges(
   isManaged: (list: McpList, entry: ValueRecord) => boolean,
   pathOf: PathOfEntry,
   defaults: ValueRecord,
-): SideEffect[] {
+): ServerChange[] {
   const [was, is] = [listRecordEntries(before), listRecordEntries(after)];
   const [earlier, later] = [listPathSegments(list, was, is), listPathSegments(list, is, was)];
-  const touched = (segment: string, entry: ValueRecord | null, now: ValueRecord | null) =>
-    isManaged(list, entry ?? now ?? {})
-      ? []
-      : [{ path: pathOf(list, segment, entry ?? now ?? {}), before: entry, after: now }];
+  const change = (segment: string, entry: ValueRecord | null, now: ValueRecord | null) => {
+    const shown = entry ?? now ?? {};
+    const path = pathOf(list, segment, shown);
+    return { path, before: entry, after: now, isManaged: isManaged(list, shown) };
+  };
   const { pairs, added, removed } = matchEntries(list, was, is, () => 0);
   return [
     ...pairs.flatMap((pair) => {
       const [entry, now] = [was[pair.declared] ?? {}, is[pair.actual] ?? {}];
       return sameValue({ ...defaults, ...entry }, { ...defaults, ...now })
         ? []
-        : touched(earlier[pair.declared] ?? '', entry, now);
+        : [change(earlier[pair.declared] ?? '', entry, now)];
     }),
-    ...added.flatMap((index) => touched(earlier[index] ?? '', was[index] ?? {}, null)),
-    ...removed.flatMap(({ actual }) => touched(later[actual] ?? '', null, is[actual] ?? {})),
+    ...added.map((index) => change(earlier[index] ?? '', was[index] ?? {}, null)),
+    ...removed.map(({ actual }) => change(later[actual] ?? '', null, is[actual] ?? {})),
   ];
 }
 

@@ -58,10 +58,11 @@ export function predictRequest(
   return {
     // What a type has and the server does not show is none of its release. A server that has nothing stored yet shows nothing.
     differences: listDifferences(was, is).filter(
-      ([place]) =>
+      ([place, value]) =>
         !observed.stored ||
         readPath(shown, place) !== undefined ||
-        readPath(was, place) === undefined,
+        readPath(was, place) === undefined ||
+        value instanceof UnseenSecret,
     ),
     expected: withRevealed(
       encode(applyDifferences(observed.stored ? shown : was, was, is), made),

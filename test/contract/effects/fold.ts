@@ -52,6 +52,8 @@ export interface Folding {
     readonly of: (stored: Stored, base: JsonRecord) => Value;
     readonly expose: 'plaintext' | 'encrypted';
   };
+  /** The statuses of refusals because of what is stored, if they are not 404 and 409. */
+  readonly refusals?: readonly number[];
   /** Paths of requests that are no GET and change nothing that is stored. */
   readonly inert: RegExp;
   /** Why an accepted request is none that setpoint sends; null if it may be. */
@@ -69,7 +71,8 @@ export interface Comparison {
 
 export function casesOf(file: string): { base: JsonRecord; cases: readonly FoldedCase[] } {
   const url = new URL(`../${file}.json`, import.meta.url);
-  return JSON.parse(readFileSync(url, 'utf8')) as never;
+  const read: unknown = JSON.parse(readFileSync(url, 'utf8'));
+  return (Array.isArray(read) ? { base: {}, cases: read } : read) as never;
 }
 
 export interface Folded {
@@ -126,7 +129,12 @@ export function fold(
       ({ on }) => matchPathName(on, method, path) !== null,
     );
     if (isWrite && !isRoute && folding.inert.test(path)) continue;
-    if (isWrite && [404, 409].includes(response.status) && typeof body !== 'string' && isRoute) {
+    if (
+      isWrite &&
+      (folding.refusals ?? [404, 409]).includes(response.status) &&
+      typeof body !== 'string' &&
+      isRoute
+    ) {
       if (may(folding.effects, stored, sent))
         misjudged.push(`${one.name}: ${about} ${response.status}`);
       continue;

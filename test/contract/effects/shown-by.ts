@@ -140,4 +140,21 @@ export const SHOWN_BY: Readonly<Record<string, Readonly<Record<string, string>>>
       'marketplaces: defaults and every member',
     'types: a blank secret is none': 'llm.api_key: "" after a value',
   },
+  'settings-v0': {
+    'settings: a store replaces the record': 'two sparse writers wipe each other',
+    'settings: the model, its address, keys and the consent stay where none is sent':
+      'a sparse store resets what it leaves out',
+    'settings: secrets_store is dropped': 'secrets_store with a provider token',
+    'secrets: what is stored again keeps a description that is not sent': 'secrets: create, list',
+    'secrets: another name or description keeps the value, and moves to the end':
+      'secrets: renamed by PUT, the value goes along',
+    'secrets: one is removed': 'secrets: deleted',
+    'git providers: the map is replaced, and an empty token keeps the stored one':
+      'git providers: an empty token, one left out',
+    'mcp: blanks around an address go': 'mcp_config: url with blanks around',
+    'types: what is left out has its default': 'mcp_config: empty object',
+    'types: an unknown member is dropped, unless the server has stored it':
+      'mcp: an entry with a name',
+    'types: a blank secret is none': 'llm_api_key: blanks after a value',
+  },
 };

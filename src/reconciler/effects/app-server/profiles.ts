@@ -1,4 +1,4 @@
-import { isEmpty, createRecord, type Value, type ValueRecord } from '../../model/value.ts';
+import { createRecord, isEmpty, type ValueRecord } from '../../model/value.ts';
 import type { Effect } from '../effects.ts';
 import {
   readRecord,
@@ -8,6 +8,7 @@ import {
   withoutMember,
   withPart,
 } from '../stored.ts';
+import { listVaultEffects } from '../vault.ts';
 import { ACTIVE, SETTINGS, withAddress, withoutStale } from './settings.ts';
 
 export const PROFILES = `${SETTINGS}/profiles`;
@@ -113,61 +114,10 @@ export const PROFILE_EFFECTS: readonly Effect[] = [
       return first === undefined ? withMembers(stored, { [ACTIVE]: null }) : inUse(stored, first);
     },
   },
-  {
-    rule: 'secrets: what is stored again keeps a description that is not sent',
-    on: [`POST ${SECRETS}`],
-    does: (stored, { body, before }) => {
-      const { name = null, value = null, description = null } = body;
-      if (typeof name !== 'string') return stored;
-      const was = readRecord(before, 'secrets', name)['description'] ?? '';
-      return withPart(stored, ['secrets'], { [name]: secret(value, description ?? was) });
-    },
-  },
-  {
-    rule: 'secrets: another name or description keeps the value, and moves to the end',
-    on: [`PUT ${SECRETS}/{}`],
-    does: (stored, { name, body }) => {
-      const was = readRecord(stored, 'secrets', name)['value'] ?? null;
-      const others = withoutMember(readRecord(stored, 'secrets'), name);
-      const to = typeof body['name'] === 'string' ? body['name'] : name;
-      const made = secret(was, body['description'] ?? '');
-      return withMembers(stored, { secrets: withMembers(others, { [to]: made }) });
-    },
-  },
-  {
-    rule: 'secrets: one is removed',
-    on: [`DELETE ${SECRETS}/{}`],
-    does: (stored, { name }) =>
-      name === 'git-providers'
-        ? stored
-        : withMembers(stored, { secrets: withoutMember(readRecord(stored, 'secrets'), name) }),
-  },
-  {
-    rule: 'git providers: the map is replaced, and an empty token keeps the stored one',
-    on: [`POST ${PROVIDERS}`],
-    does: (stored, { body, before }) => {
-      const was = readRecord(before, 'git_providers');
-      const sent = Object.entries(readRecord(body, 'provider_tokens'));
-      const made = sent.flatMap(([name, one]): [string, Value][] => {
-        const { token = null, host = null, user_id = null } = readRecord(one);
-        const former = readRecord(was, name);
-        if (isEmpty(token))
-          return Object.hasOwn(was, name) ? [[name, withMembers(former, { host })]] : [];
-        return [[name, createRecord(Object.entries({ token, host, user_id }))]];
-      });
-      return withMembers(stored, { git_providers: createRecord(made) });
-    },
-  },
+  ...listVaultEffects(SECRETS, `POST ${PROVIDERS}`),
   {
     rule: 'git providers: all are removed',
     on: [`DELETE ${PROVIDERS}`],
     does: (stored) => withMembers(stored, { git_providers: createRecord([]) }),
   },
 ];
-
-function secret(value: Value, description: Value): ValueRecord {
-  return createRecord([
-    ['value', value],
-    ['description', description],
-  ]);
-}

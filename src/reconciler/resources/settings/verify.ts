@@ -1,13 +1,12 @@
 import type { Remainder } from '../../model/outcome.ts';
-import { formatPath, isWithin, samePath, type Path } from '../../model/path.ts';
+import { formatPath, samePath, type Path } from '../../model/path.ts';
 import type { Change, SettingsPlan, Unknown } from '../../model/plan.ts';
 import type { SettingsWrite, ObservedState, DesiredState, Prediction } from '../../model/state.ts';
-import { isRecord, maskSecrets, sameValue, type Value } from '../../model/value.ts';
+import { maskSecrets, type Value } from '../../model/value.ts';
 import { resolveNamedBlocks } from '../../plan/field-here.ts';
 import { NOTHING_KNOWN, planSettings } from '../../plan/plan-settings.ts';
 import {
   findLostSecrets,
-  type SideEffect,
   findUnmanagedChanges,
   removesCopy,
   serverOwned,
@@ -55,18 +54,8 @@ function compare(
   const desired = resolveNamedBlocks(declared, observed);
   const plan = planSettings(desired, observed, NOTHING_KNOWN);
   const isWhole = before.dialect.writes === 'record';
-  // The losses that the plan announced for this write, and that a guard allowed.
-  const isForetold = ({ path, before: was, after }: SideEffect): boolean =>
-    isRecord(was) &&
-    isRecord(after) &&
-    Object.keys({ ...was, ...after }).every(
-      (name) =>
-        sameValue(was[name] ?? null, after[name] ?? null) ||
-        made.unpreservable.some((one) => isWithin(one.path, [...path, name])),
-    );
-  const touched = findUnmanagedChanges(expected, observed, desired, differences)
-    .filter((one) => !isForetold(one))
-    .map(({ path, before: was, after }): Remainder => ({
+  const touched = findUnmanagedChanges(expected, observed, desired, differences).map(
+    ({ path, before: was, after }): Remainder => ({
       resource: 'settings',
       path,
       expected: maskSecrets(was),
@@ -75,7 +64,8 @@ function compare(
       hint: isWhole
         ? 'Check the service: another client writes these settings, or the service does not store what it receives.'
         : 'Check which other client writes these settings. This write did not contain the value.',
-    }));
+    }),
+  );
   const fallen = findLostSecrets(expected, observed)
     .filter(
       (path) => !managesField(desired, path[0] ?? '') && !managesField(desired, formatPath(path)),

@@ -2,8 +2,8 @@ import type { SetpointError } from '../../model/error.ts';
 import { fieldNamed, fields } from '../../model/field.ts';
 import { holdsMaskText, isSensitiveName, looksLikeToken } from '../../model/secret-words.ts';
 import { MCP_DEFAULTS, MCP_LISTS, type McpList, isMcpList } from '../../model/mcp.ts';
-import { Secret } from '../../model/secret.ts';
-import type { ObservedState, SecretState } from '../../model/state.ts';
+import { Secret, UnseenSecret } from '../../model/secret.ts';
+import type { ObservedState, Prediction, SecretState, SettingsWrite } from '../../model/state.ts';
 import {
   onceFor,
   isEmpty,
@@ -26,9 +26,16 @@ import {
   createV0Dialect,
   findFlagField,
   inferV0Release,
+  SETTINGS_PATH,
   SETTINGS_V0,
   TOKEN_NAMES,
 } from './dialect.ts';
+import { providerAddress } from '../../effects/app-server/settings.ts';
+import { SETTINGS_TYPE, SETTINGS_V0 as EFFECTS } from '../../effects/settings-v0/index.ts';
+import { shapeStored } from '../../effects/effects.ts';
+import { readRecord, withMembers } from '../../effects/stored.ts';
+import { predictRequest, type Storage } from '../predict.ts';
+import { recordToStore } from './write.ts';
 import { concealAddress, concealCommand, concealMember, sealValue } from '../conceal.ts';
 
 /** The observed state in a reply to GET /api/settings, or an error that names what answered instead. */
@@ -59,6 +66,47 @@ export const EMPTY_STORE: ObservedState = {
   answer: createRecord([]),
 };
 
+/** How a service stores its settings: an answer shows a flag in place of each password, and no address that is the provider's own. */
+export const V0_STORAGE: Storage = {
+  effects: EFFECTS,
+  places: new Map(),
+  decode: (shown, { answer, secrets, hidden }) => {
+    const settings = filterMembers(
+      readRecord(shown, 'settings'),
+      (name) => !isFlagOrToken(name, answer),
+    );
+    const unseen = [...secrets].filter(([, state]) => state !== 'not-stored').map(([name]) => name);
+    const tokens = [...unseen, ...hidden].map((name) => [name, new UnseenSecret()] as const);
+    const whole = withMembers(settings, Object.fromEntries(tokens));
+    return withMembers(shown, { settings: shapeStored(EFFECTS, SETTINGS_TYPE, whole) });
+  },
+  encode: (record, stored) => {
+    const settings = readRecord(stored, 'settings');
+    const { shownAsNull } = createV0Dialect(record).fields.get('llm_base_url') ?? {};
+    return observeV0Record(
+      mapRecord(record, (value, name) => {
+        const flag = findFlagField(name, value);
+        if (flag !== null && flag !== name) return !isEmpty(settings[flag]);
+        const isOwn = name === 'llm_base_url' && value === providerAddress(settings['llm_model']);
+        const isHidden = fieldNamed(name)?.secret === true || (isOwn && shownAsNull !== undefined);
+        return isHidden ? null : value;
+      }),
+    );
+  },
+};
+
+/** Reports whether a member of an answer reports what is stored elsewhere. */
+function isFlagOrToken(name: string, answer: ValueRecord): boolean {
+  return (
+    name === TOKEN_NAMES || name === 'secrets_store' || findFlagField(name, answer[name]) !== null
+  );
+}
+
+function predictStore(write: SettingsWrite, observed: ObservedState): Prediction {
+  const request = { method: 'POST', path: SETTINGS_PATH, body: recordToStore(write) };
+  return predictRequest(V0_STORAGE, observed, request);
+}
+
 /** The observed state in a stored record whose secrets are wrapped. `saved`: the record is from a snapshot. */
 export function observeV0Record(answer: ValueRecord, saved = false): ObservedState {
   const tokens = answer[TOKEN_NAMES];
@@ -72,6 +120,7 @@ export function observeV0Record(answer: ValueRecord, saved = false): ObservedSta
     tokens: isRecord(tokens) ? Object.keys(tokens) : [],
     hidden: listHiddenFields(answer, secrets, saved),
     answer,
+    predict: predictStore,
     ...(saved ? { saved } : {}),
   };
 }
