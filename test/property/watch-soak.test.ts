@@ -55,12 +55,12 @@ it(
 );
 
 it(
-  'a controller of two hundred origins that come and go keeps no more memory, sockets or files',
+  'a controller of a hundred origins that come and go keeps no more memory, sockets or files',
   LONG,
   async () => {
     const record = JSON.stringify(loaded({ language: 'en' }, RECORDED));
     const servers = await Promise.all(
-      Array.from({ length: 200 }, () =>
+      Array.from({ length: 100 }, () =>
         onLoopback((_, response) =>
           response.writeHead(200, { 'content-type': 'application/json' }).end(record),
         ),

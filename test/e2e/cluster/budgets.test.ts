@@ -148,7 +148,7 @@ it.skipIf(!existsSync('/proc/self/status'))(
 
     const before = healthy.times.length;
     attack(kube, other.url);
-    await reads(before + 15);
+    await reads(before + 8);
     expect(longestPause(healthy.times.slice(before - 1))).toBeLessThan(SLOWER * usual);
 
     // All of them were judged meanwhile: each namespace has objects with a status.

@@ -411,7 +411,7 @@ describeEach(
 )('pull of %s', (dialect) => {
   itHolds(
     'brings in what is kept by name, and a second one changes nothing',
-    30,
+    12,
     async (numRuns) => {
       await fc.assert(
         fc.asyncProperty(cases(dialect), (one) => pulledAndChecked(one, dialect)),
