@@ -5,6 +5,7 @@ import {
   META_PROFILES_FORM,
 } from '../model/collection-forms.ts';
 import type { CollectionForm } from '../model/collection.ts';
+import { memberFacts } from '../model/path-facts.ts';
 import type { Change, PartPlan, Plan } from '../model/plan.ts';
 import { UnseenSecret } from '../model/secret.ts';
 import type { ObservedState } from '../model/state.ts';
@@ -18,6 +19,7 @@ import {
   type ValueRecord,
 } from '../model/value.ts';
 import { listStoredChanges } from '../plan/consequences.ts';
+import { concealMember } from '../service/conceal.ts';
 import { DIALECTS } from '../service/dialects.ts';
 import { predictRequest, withTokens } from '../service/predict.ts';
 import { ABSENT, LACKING, type Get } from './collections/wire.ts';
@@ -36,7 +38,8 @@ export async function readStoredTarget(
 ): Promise<Stored> {
   const found = await get(path);
   if (found === ABSENT || found === LACKING || !isRecord(found)) return createRecord([]);
-  const config = withTokens(readRecord(found, 'config'));
+  const facts = memberFacts('Agent', part === 'llm_profiles' ? 'llm' : 'meta_profile');
+  const config = withTokens(readRecord(concealMember(found['config'] ?? null, facts)));
   const key = found['api_key_set'] === true ? new UnseenSecret() : null;
   const own = part === 'llm_profiles' ? withMembers(config, { api_key: key }) : config;
   const stored = withPart(createRecord([]), [part], { [name]: own });

@@ -89,6 +89,20 @@ describe('a profile that is stored whole', () => {
     expect(await configOf(dialect, 'm')).toMatchObject({ ...shown, temperature: 0.3 });
   });
 
+  it.each(DIALECTS)('%s: null is what the server fills in', async (dialect) => {
+    await service(dialect);
+    const file = 'llm_profiles: { m: { model: azure/x, api_version: null } }';
+    await applied(file);
+    expect((await configOf(dialect, 'm'))['api_version']).toBe('2024-12-01-preview');
+    expect((await planned(file)).paths).toEqual([]);
+    await stored(`${PROFILES[dialect]}/m`, {
+      llm: { model: 'azure/x', api_version: '2024-06-01' },
+    });
+    expect((await planned(file)).paths).toEqual(['clear llm_profiles.m.api_version']);
+    await applied(file);
+    expect((await planned(file)).paths).toEqual([]);
+  });
+
   it('shows what the server makes of another timeout', async () => {
     await service('agent-server');
     await stored('/api/profiles/m', { llm: { model: 'openai/gpt-5', timeout: 60 } });
@@ -276,6 +290,27 @@ describe('an activation', () => {
     ]);
     expect(new Set(rules)).toEqual(new Set(['clear-secret', 'move-endpoint']));
   });
+
+  it.each(DIALECTS)(
+    '%s: shows no value that a profile hides, of whatever member',
+    async (dialect) => {
+      await service(dialect);
+      const secrets = {
+        api_key: 'canary-key',
+        aws_secret_access_key: 'canary-aws',
+        extra_headers: { 'X-A': 'canary-header' },
+        litellm_extra_body: { own: 'canary-body' },
+      };
+      await stored(`${PROFILES[dialect]}/theirs`, { llm: { model: 'bedrock/x', ...secrets } });
+      const file = 'active: { llm_profile: theirs }';
+      const { environment, paths } = await planned(file);
+      expect(paths).toContain('set agent_settings.llm.extra_headers');
+      expect(JSON.stringify(environment)).not.toContain('canary');
+      const outcome = await apply({ ...asked(file), allow: ['move-endpoint'] });
+      expect(outcome.environments[0]).toMatchObject({ status: 'applied', error: null });
+      expect(JSON.stringify(outcome)).not.toContain('canary');
+    },
+  );
 
   it('that follows the store of the active profile shows what it replaces, once', async () => {
     await service('app-server');

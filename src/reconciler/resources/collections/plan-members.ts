@@ -149,13 +149,15 @@ export function listMemberChanges(
   there: ListedItem,
 ): readonly Change[] {
   const { form, item, listing } = planning;
-  const { whole } = listing;
+  const { whole, fills } = listing;
+  // What a server fills in for a member is what null declares.
+  const filled = (name: string, value: Value): Value => value ?? fills?.(name, members) ?? null;
   const isDefault = (name: string, value: Value): boolean =>
     whole === undefined ? holdsNothing(value) : sameValue(whole(name, value), whole(name, null));
   const isSame = (name: string, value: Value, actual: Value): boolean =>
     whole === undefined
       ? sameValue(value, actual) || (holdsNothing(value) && isDefault(name, actual))
-      : sameValue(whole(name, value), whole(name, actual));
+      : sameValue(whole(name, filled(name, value)), whole(name, actual));
   const untold = listUndescribedMembers(form, members, there);
   const isApart = (name: string, value: Value): boolean =>
     name === untold || isSecretHolder(form, name, value);

@@ -1,20 +1,13 @@
 import type { SetpointError } from '../../model/error.ts';
 import { UnseenSecret } from '../../model/secret.ts';
 import type { ObservedState, PointerTarget } from '../../model/state.ts';
-import {
-  isRecord,
-  createRecord,
-  readPath,
-  type Value,
-  type ValueRecord,
-} from '../../model/value.ts';
+import { isRecord, createRecord, type Value, type ValueRecord } from '../../model/value.ts';
 import { type Ask, readJsonReply } from '../request.ts';
 import { type Reply } from '../exchange.ts';
 import type { Connection } from '../connect.ts';
 import { createStatusError } from '../status-error.ts';
 import { concealRecord } from '../conceal.ts';
 import { withTokens } from '../predict.ts';
-import { AGENT } from './dialect.ts';
 
 /** The paths of what pointers name. Agent profiles are named by an id, and listing them writes: they are not requested. */
 const COLLECTIONS: ReadonlyMap<string, string> = new Map([
@@ -88,13 +81,8 @@ function findConnectionRecord(place: string, reply: Reply, id: string): ValueRec
 
 /** The llm of a profile as the settings have it stored once it is active. */
 function toStoredLlm(llm: ValueRecord, isKeySet: boolean): PointerTarget {
-  const { [AGENT]: agent } = concealRecord(
-    createRecord([[AGENT, createRecord([['llm', llm]])]]),
-    'Settings',
-  );
-  const shown = readPath(agent, ['llm']);
+  const made = withTokens(concealRecord(llm, 'Llm'));
   const key = isKeySet ? new UnseenSecret() : null;
-  const made = isRecord(shown) ? withTokens(shown) : llm;
   return {
     is: 'there',
     llm: createRecord([...Object.entries(made), ['api_key', key]]),
