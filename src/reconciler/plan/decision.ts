@@ -231,8 +231,11 @@ function compareMembers(
   actual: Value,
   hiding: Concealment,
 ): 'differs' | readonly Unknown[] {
-  const found = new Map<string, Value>(Object.entries(actual ?? {}));
-  const members: [string, Value][] = Object.entries(declared ?? {});
+  // A service does not store what is empty in an authentication.
+  const isCounted = ([, value]: readonly [string, Value]): boolean =>
+    path[0] !== 'auth' || isList(declared) || !holdsNothing(value);
+  const found = new Map<string, Value>(Object.entries(actual ?? {}).filter(isCounted));
+  const members = Object.entries<Value>(declared ?? {}).filter(isCounted);
   if (members.length !== found.size) return 'differs';
   const unknown: Unknown[] = [];
   for (const [name, value] of members) {

@@ -20,6 +20,7 @@ import {
   collectSecrets,
   textFits,
   filterMembers,
+  readPath,
   type Value,
   type ValueRecord,
 } from '../model/value.ts';
@@ -37,7 +38,7 @@ import {
   type McpList,
 } from '../model/mcp.ts';
 import { KEYED } from '../model/mcp-map.ts';
-import { nativeDefinitions, nativeNodes, serversWith } from '../model/native-schema.ts';
+import { isOfKind, nativeDefinitions, nativeNodes, serversWith } from '../model/native-schema.ts';
 
 /**
  * The reason why a service cannot store the declaration of a file: every field that it does not have, or whose value it would refuse or
@@ -264,7 +265,7 @@ function entryMisfit(
   if (own !== undefined || nodes.length === 0)
     return `It has no ${formatPath(path)}${servers === '' ? '' : `: ${servers} ${servers.includes(' and ') ? 'have' : 'has'} it`}.`;
   // A strategy next to api_key has its value there.
-  if (member === 'auth') return describeForeignMember(path, value, dialect);
+  if (member === 'auth') return describeAuthMisfit(path, value, dialect);
   const defs = nativeDefinitions(dialect.name);
   const [fault] = findSchemaFaults(value, { anyOf: nodes }, defs, path);
   return fault === undefined
@@ -272,23 +273,24 @@ function entryMisfit(
     : `${formatPath(fault.path)} must be ${describeSchema(fault.expected, defs)} there.`;
 }
 
-/** A member of an authentication that another strategy has: a server drops it. Null if there is none. */
-function describeForeignMember(
-  path: Path,
-  value: Value,
-  { name: dialect }: Dialect,
-): string | null {
+/** A member of an authentication that its strategy does not have, which a server drops, or lacks, or has otherwise. Null if there is none. */
+function describeAuthMisfit(path: Path, value: Value, { name: dialect }: Dialect): string | null {
   const strategy = isRecord(value) ? value['strategy'] : null;
   if (!isRecord(value) || typeof strategy !== 'string') return null;
   const place = [...NATIVE_SERVERS, '', 'auth'];
-  const kindAt = (at: Path): Value | undefined => (at.at(-1) === 'strategy' ? strategy : undefined);
-  const foreign = Object.entries(value).find(
-    ([member, one]) =>
-      !isEmpty(one) && nativeNodes(dialect, [...place, member], kindAt).length === 0,
+  const nodes = nativeNodes(dialect, place).filter((node) => isOfKind(node, place, () => strategy));
+  const defs = nativeDefinitions(dialect);
+  const faults = findSchemaFaults(value, { anyOf: nodes }, defs, []).filter(
+    (one) => one.kind !== 'unknown' || !isEmpty(readPath(value, one.path)),
   );
-  return foreign === undefined
-    ? null
-    : `${formatPath([...path, foreign[0]])} does not belong to the strategy ${strategy}: the service would drop it.`;
+  const fault = faults.find(({ kind }) => kind === 'unknown') ?? faults[0];
+  if (fault === undefined) return null;
+  const at = formatPath([...path, ...fault.path]);
+  if (fault.kind === 'unknown')
+    return `${at} does not belong to the strategy ${strategy}: the service would drop it.`;
+  return fault.kind === 'missing'
+    ? `${at} is missing: the strategy ${strategy} needs it.`
+    : `${at} must be ${describeSchema(fault.expected, defs)} there.`;
 }
 
 /** The forms that a server with the lists of the specification accepts for an entry, also where a map declares it. */

@@ -243,8 +243,50 @@ describe.each(LATER)('%s: a member of another strategy', (dialect) => {
       const asked = declaring(service, { one: server }, 'block', { env });
       const [environment] = (await plan(asked)).environments;
       const foreign = `mcp_servers.one.auth.${member} does not belong to the strategy ${strategy}`;
-      if (isOwn) expect(environment?.error).toBeNull();
-      else expect(environment?.error?.message).toContain(foreign);
+      const missing = 'mcp_servers.one.auth.username is missing: the strategy basic needs it.';
+      if (!isOwn) expect(environment?.error?.message).toContain(foreign);
+      else if (strategy === 'basic' && member !== 'username')
+        expect(environment?.error?.message).toContain(missing);
+      else expect(environment?.error).toBeNull();
     }
+  });
+});
+
+describe.each(LATER)('%s: an authentication that the service refuses', (dialect) => {
+  it.each<[JsonRecord, string]>([
+    [{ strategy: 'basic', username: null }, 'username is missing: the strategy basic needs it.'],
+    [
+      { strategy: 'oauth2', authentication: { type: null } },
+      'authentication.type is missing: the strategy oauth2 needs it.',
+    ],
+  ])('%j is refused before anything is sent', async (auth, problem) => {
+    const service = await serviceWith(dialect, {});
+    const server = { url: URL, transport: 'http', auth };
+    const [environment] = (await plan(declaring(service, { one: server }, 'block'))).environments;
+    expect(environment?.error?.message).toContain(`mcp_servers.one.auth.${problem}`);
+  });
+});
+
+describe.each(LATER)('%s: what is empty in an authentication', (dialect) => {
+  it.each<[string, JsonRecord]>([
+    ['headers', { strategy: 'header', headers: {} }],
+    [
+      'members of authentication',
+      {
+        strategy: 'oauth2',
+        authentication: {
+          type: 'oauth',
+          client_id: 'c',
+          scopes: [],
+          additional_client_metadata: {},
+        },
+      },
+    ],
+  ])('is not stored, and in sync: %s', async (_, auth) => {
+    const service = await serviceWith(dialect, {});
+    const asked = declaring(service, { one: { url: URL, transport: 'http', auth } }, 'block');
+    const [outcome] = (await apply(asked)).environments;
+    expect(outcome).toMatchObject({ status: 'applied', error: null, remaining: [] });
+    expect((await plan(asked)).environments[0]).toMatchObject({ status: 'in-sync', changes: [] });
   });
 });
