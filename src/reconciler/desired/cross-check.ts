@@ -10,7 +10,8 @@ import {
   SKILLS_FORM,
 } from '../model/collection-forms.ts';
 import { MCP_LISTS } from '../model/mcp.ts';
-import { formatPath } from '../model/path.ts';
+import { nativeNodes } from '../model/native-schema.ts';
+import { formatPath, type Path } from '../model/path.ts';
 import type { Warning } from '../model/error.ts';
 import { isShowable } from '../model/secret-words.ts';
 import type { BlockName, Blocks } from './blocks.ts';
@@ -27,7 +28,7 @@ import {
   type Node,
   type PlacedFinding,
 } from './node.ts';
-import { profileFindings, twoWriters } from './profiles.ts';
+import { pointerPlace, profileFindings, twoWriters } from './profiles.ts';
 import { mayHoldReference } from './references.ts';
 
 /* What shows in a target as a whole alone, and in no block of a file: items that name each other. */
@@ -44,7 +45,7 @@ const CHECKED = [
   ACTIVE_FORM,
 ].map(({ block }): BlockName => block);
 
-const ALL_CHECKED: readonly BlockName[] = [...CHECKED, ...NAMED_SETTINGS, 'moved'];
+const ALL_CHECKED: readonly BlockName[] = [...CHECKED, ...NAMED_SETTINGS, 'moved', 'collections'];
 
 /** Reports whether an environment declares anything that these checks cover. */
 export function changesCrossings(own: Blocks, shared: Blocks): boolean {
@@ -125,6 +126,11 @@ function listMentions(blocks: Blocks): readonly Mention[] {
       node: member(active, key),
       path: ['active', key],
     })),
+    ...ACTIVE.flatMap(([key, kind]): Mention[] => {
+      const path = pointerPlace(blocks, key);
+      if (path === null) return [];
+      return [{ kind, node: findNode(blocks.settings, path), path: ['settings', ...path] }];
+    }),
   ];
 }
 
@@ -170,8 +176,8 @@ function unknownMentions(blocks: Blocks): readonly UnknownMention[] {
     kinds.set(kind, names);
     const { isRemoved, shown } = names;
     if (isRemoved === null || isRemoved.get(name) === false) return [];
-    const isElsewhere = mayHoldReference(name) || name === OF_THE_SERVER[kind];
-    return isElsewhere ? [] : [{ ...one, node, name, declared: shown, moves }];
+    const isMade = name === OF_THE_SERVER[kind] && isRemoved?.get(name) !== true;
+    return mayHoldReference(name) || isMade ? [] : [{ ...one, node, name, declared: shown, moves }];
   });
 }
 
@@ -365,7 +371,7 @@ function incompleteAgentProfile(one: Member): PlacedFinding[] {
       path: [block, key, name],
     },
   }));
-  findings.push(...findRepeatedTools(one));
+  findings.push(...findForeignCondenserMembers(one), ...findRepeatedTools(one));
   if (isAcp || member(node, 'llm_profile') !== undefined) return findings;
   const missing = createMentionFinding(one, block, {
     code: 'missing-key',
@@ -398,3 +404,23 @@ function findRepeatedTools({ key, node }: Member): PlacedFinding[] {
     return [{ file: named.file, at: named.at, finding }];
   });
 }
+
+/** Members that a condenser of the declared kind does not have: a server drops them. */
+function findForeignCondenserMembers({ key, node }: Member): PlacedFinding[] {
+  const condenser = member(node, 'condenser');
+  const kind = readNodeText(member(condenser, 'condenser_kind'));
+  if (condenser?.kind !== 'map' || kind === undefined) return [];
+  const place = ['agent_settings', 'condenser'];
+  const kindAt = (at: Path) => (at.at(-1) === 'condenser_kind' ? kind : undefined);
+  return [...condenser.members.values()].flatMap(({ key: name, keyFile, keyAt }) => {
+    const [all, own] = [undefined, kindAt].map((of) => nativeNodes(DIALECT, [...place, name], of));
+    if (all?.length === 0 || own?.length !== 0) return [];
+    const message = `A condenser of kind ${kind} has no ${name}: the server would drop it.`;
+    const hint = 'Remove it, or choose another condenser_kind.';
+    const path = [AGENT_PROFILES_FORM.block, key, 'condenser', name];
+    return { file: keyFile, at: keyAt, finding: { code: 'unknown-key', message, hint, path } };
+  });
+}
+
+/** The servers that have agent profiles. */
+const DIALECT = 'agent-server';

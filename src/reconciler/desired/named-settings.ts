@@ -3,7 +3,11 @@ import { formatPath, isUnmanaged, type Path, type Source, samePath } from '../mo
 import type { ReferenceSource } from '../model/ports.ts';
 import type { DesiredField, NamedSettings } from '../model/state.ts';
 import { createRecord, type Value, isRecord } from '../model/value.ts';
-import { MARKETPLACE_PLACE, MARKETPLACES_FIELD } from './blocks/collections.ts';
+import {
+  findExhaustiveBlocks,
+  MARKETPLACE_PLACE,
+  MARKETPLACES_FIELD,
+} from './blocks/collections.ts';
 import type { Blocks } from './blocks.ts';
 import { resolveNativeValue } from './native.ts';
 import {
@@ -168,18 +172,28 @@ export function findBlockAndSettingDoubles(blocks: Blocks): PlacedFinding[] {
   if (settings === undefined) return [];
   return NAMED_SETTINGS.flatMap((name) => {
     const node = blocks[name];
-    if (node === undefined) return [];
+    // To remove all others without the block is to declare that there are none.
+    const { collections } = blocks;
+    const others =
+      collections !== undefined && findExhaustiveBlocks(collections).has(name)
+        ? findMember(collections, [name])
+        : null;
+    const own =
+      node !== undefined
+        ? { path: [name], at: { file: node.file, at: node.at } }
+        : others && {
+            path: ['collections', name],
+            at: { file: others.keyFile, at: others.keyAt },
+          };
+    if (own === null) return [];
     return PLACES[name].flatMap((place) => {
       const other = findMember(settings, place);
       if (other === null) return [];
-      const elsewhere = formatPath(['settings', ...place]);
+      const path = ['settings', ...place];
+      const at = { file: other.keyFile, at: other.keyAt };
       return [
-        createRepeatedFinding({ file: node.file, at: node.at }, [name], elsewhere),
-        createRepeatedFinding(
-          { file: other.keyFile, at: other.keyAt },
-          ['settings', ...place],
-          name,
-        ),
+        createRepeatedFinding(own.at, own.path, formatPath(path)),
+        createRepeatedFinding(at, path, formatPath(own.path)),
       ];
     });
   });

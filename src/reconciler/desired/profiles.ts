@@ -112,16 +112,28 @@ export function pointerPlace({ active, settings }: Blocks, kind: string): Path |
   return findMember(settings, path) === null ? null : path;
 }
 
-/** Finds double declarations of the active profile: under `active`, and by fields that activation itself writes. */
-export function twoWriters({ active, settings }: Blocks): PlacedFinding[] {
-  if (active?.kind !== 'map' || settings?.kind !== 'map') return [];
-  return [...active.members.values()].flatMap((one) => {
-    const [own] = findActivationWrites(one, settings);
+/** Finds double declarations of the active profile: by `active` or its pointer in the settings, and by fields that activation itself writes. */
+export function twoWriters(blocks: Blocks): PlacedFinding[] {
+  const { active, settings } = blocks;
+  if (settings?.kind !== 'map') return [];
+  const ofBlock = listMembers(active).map((one) => ({
+    kind: one.key,
+    path: [ACTIVE_FORM.block, one.key],
+    member: one,
+  }));
+  const ofSettings = POINTERS.flatMap(({ kind, path, block }) => {
+    const found = blocks[block] === undefined ? null : findMember(settings, path);
+    return found === null ? [] : [{ kind, path, member: found }];
+  });
+  return [...ofBlock, ...ofSettings].flatMap((one) => {
+    const [own] = findActivationWrites(one.kind, one.member.node, settings).filter(
+      ({ path }) => !samePath(path, one.path),
+    );
     if (own === undefined) return [];
-    const path = [ACTIVE_FORM.block, one.key];
+    const place = one.path[0] === ACTIVE_FORM.block ? one.path : ['settings', ...one.path];
     return [
-      createOverlapFinding(one, path, formatPath(own.path)),
-      createOverlapFinding(own.member, ['settings', ...own.path], formatPath(path)),
+      createOverlapFinding(one.member, place, formatPath(own.path)),
+      createOverlapFinding(own.member, ['settings', ...own.path], formatPath(one.path)),
     ];
   });
 }
@@ -142,10 +154,11 @@ function createOverlapFinding(
 
 /** Lists the declared settings of a target that making a profile active also writes. */
 function findActivationWrites(
-  { key, node }: Member,
+  kind: string,
+  node: Node,
   settings: MapNode,
 ): { readonly path: Path; readonly member: Member }[] {
-  const { pointers = [], copies = [] } = ACTIVATION[key] ?? {};
+  const { pointers = [], copies = [] } = ACTIVATION[kind] ?? {};
   return [...pointers, ...(isNull(node) ? [] : copies)].flatMap((path) => {
     const found = findMember(settings, path);
     return found === null ? [] : [{ path, member: found }];

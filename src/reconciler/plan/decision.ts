@@ -232,10 +232,11 @@ function compareMembers(
   hiding: Concealment,
 ): 'differs' | readonly Unknown[] {
   // A service does not store what is empty in an authentication.
-  const isCounted = ([, value]: readonly [string, Value]): boolean =>
+  const isCounted = ([, value]: [string, Value]): boolean =>
     path[0] !== 'auth' || isList(declared) || !holdsNothing(value);
-  const found = new Map<string, Value>(Object.entries(actual ?? {}).filter(isCounted));
-  const members = Object.entries<Value>(declared ?? {}).filter(isCounted);
+  const entries = (value: Value): [string, Value][] => Object.entries(value ?? {});
+  const found = new Map(entries(actual).filter(isCounted));
+  const members = entries(declared).filter(isCounted);
   if (members.length !== found.size) return 'differs';
   const unknown: Unknown[] = [];
   for (const [name, value] of members) {

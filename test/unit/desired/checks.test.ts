@@ -29,6 +29,18 @@ describe('one problem, one report', () => {
     expect(problems(text)).toEqual(found);
   });
 
+  it('what an agent profile has that a server would drop', () => {
+    const profile = (members: string): string[] =>
+      problems(
+        `version: 1\n${SERVER}\nagent_profiles: { a: { llm_profile: m, ${members} } }\n`,
+      ).map((one) => one.replace(/^.* /, ''));
+    const kept = 'condenser: { condenser_kind: no_op, enabled: true }';
+    const dropped = 'condenser: { condenser_kind: no_op, keep_first: 2, max_size: 99 }';
+    expect(profile(kept)).toEqual([]);
+    expect(profile('condenser: { keep_first: 2, max_size: 99 }')).toEqual([]);
+    expect(profile(dropped)).toEqual(['unknown-key', 'unknown-key']);
+  });
+
   it('every one of many is reported', () => {
     const lines = Array.from({ length: 1000 }, (_, index) => `unknown${index % 7}x${index}: 1`);
     expect(problems(withSettings(...lines))).toHaveLength(1000);

@@ -22,6 +22,11 @@ it.each([
     ['4: This names the LLM profile old, which the file removes (settings.yaml:3).'],
   ],
   [
+    'a pointer of the settings',
+    'meta_profiles: { old: null }\nsettings: { active_meta_profile: old }',
+    ['4: This names the meta profile old, which the file removes (settings.yaml:3).'],
+  ],
+  [
     'an agent profile',
     `${MAIN}\nagent_profiles: { a: { llm_profile: old } }`,
     ['4: This names the LLM profile old, which the file removes (settings.yaml:3).'],
@@ -62,6 +67,12 @@ it.each([
     'agent_profiles: { a: { llm_profile: m, tools: [{ name: a }, { name: b }, { name: "${env:T}" }, { name: "${env:T}" }] } }',
     [],
   ],
+  [
+    'the agent profile that a server makes',
+    'agent_profiles: { default: null }\nactive: { agent_profile: default }',
+    ['4: This names the agent profile default, which the file removes (settings.yaml:3).'],
+  ],
+  ['what a server makes', 'agent_profiles: {}\nactive: { agent_profile: default }', []],
   ['what stays', `${MAIN}\nactive: { llm_profile: main }`, []],
   ['what the server may have', `${MAIN}\nactive: { llm_profile: elsewhere }`, []],
 ])('%s', (_, blocks, errors) => {

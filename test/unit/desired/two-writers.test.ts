@@ -31,3 +31,36 @@ it.each([
 ])('settings.%s beside active.%s is none: that writes something else', (settings, active) => {
   expect(found(settings, active).filter((one) => one.includes('declared-twice'))).toEqual([]);
 });
+
+it.each([
+  ['active_profile: main, llm_model: a/b', 'llm_profiles: { main: { model: a/b } }'],
+  ['active_profile: main, agent_settings: { llm: { timeout: 9 } }', 'llm_profiles: {}'],
+  [
+    'active_meta_profile: router, agent_settings: { meta_profile: { classifier_model: a } }',
+    'meta_profiles: { router: { classifier: main, prompt_template: p } }',
+  ],
+])(
+  'settings { %s } beside %s is an error: the profile becomes active after all',
+  (settings, block) => {
+    const all = problems(`${HEAD}settings: { ${settings} }\n${block}\n`);
+    expect(all.filter((one) => one.includes('declared-twice'))).toHaveLength(2);
+  },
+);
+
+it('a pointer beside its profiles, and beside members without profiles, is none', () => {
+  const alone = 'settings: { active_profile: main }\nllm_profiles: { main: { model: a/b } }\n';
+  const beside = 'settings: { active_profile: main, llm_model: a/b }\n';
+  expect(problems(HEAD + alone)).toEqual([]);
+  expect(problems(HEAD + beside)).toEqual([]);
+});
+
+it.each([
+  ['mcp_servers', 'mcp_config: { stdio_servers: [{ name: one, command: npx }] }'],
+  ['mcp_servers', 'agent_settings: { mcp_config: { one: { command: npx } } }'],
+  ['marketplaces', 'registered_marketplaces: [{ name: team, source: "github:a/b" }]'],
+  ['disabled_skills', 'agent_settings: { agent_context: { disabled_skills: [one] } }'],
+])('collections.%s with others: remove beside settings { %s } is an error', (block, settings) => {
+  const removing = `settings: { ${settings} }\ncollections: { ${block}: { others: remove } }\n`;
+  const both = problems(HEAD + removing).filter((one) => one.includes('declared-twice'));
+  expect(both).toEqual(BOTH.map((form) => expect.stringMatching(form)));
+});
