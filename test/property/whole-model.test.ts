@@ -1,47 +1,14 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { DialectName } from '../../src/reconciler/model/dialect.ts';
 import { LONG } from '../fixture/long.ts';
 import { propertyRuns } from '../fixture/property-runs.ts';
-import { disturbances } from '../fixture/whole/disturb.ts';
-import { BLOCKS, drafts } from '../fixture/whole/draw.ts';
-import { editFile, letOthersWrite, tryFile } from '../fixture/whole/run.ts';
-import { startWorld } from '../fixture/whole/world.ts';
+import { BLOCKS } from '../fixture/whole/draw.ts';
+import { tryStory } from '../fixture/whole/story.ts';
 
 /*
  * Every block of the schema at once, on each dialect: a file is applied, others write, and the edited file is applied. What the plans announce
  * is compared with what became of the raw store, leaf by leaf. Nothing here is taken from what plans, writes or predicts.
  */
-
-function storiesOn(dialect: DialectName) {
-  return fc.record({
-    first: drafts(dialect),
-    theirs: drafts(dialect),
-    byHand: disturbances,
-    over: drafts(dialect),
-    pick: fc.nat(9),
-  });
-}
-
-/** What is not as promised in one story, with the files. */
-async function tryStory(dialect: DialectName, seed: number): Promise<readonly string[]> {
-  const [story] = fc.sample(storiesOn(dialect), { seed, numRuns: 1 });
-  if (story === undefined) throw new Error('no story');
-  const world = await startWorld(dialect);
-  try {
-    const one = await tryFile(world, story.first);
-    await letOthersWrite(world, story.theirs, story.byHand);
-    const edited = editFile(one?.draft ?? story.first, story.over, story.pick);
-    const two = await tryFile(world, edited);
-    return [one, two].flatMap((tried, index) =>
-      (tried?.faults ?? []).map(
-        (fault) => `seed ${seed}, file ${index + 1}: ${fault}\n  ${JSON.stringify(tried?.draft)}`,
-      ),
-    );
-  } finally {
-    await world.close();
-  }
-}
 
 /** The first of the seeds, one for each story; a story is repeated by its own seed and one run. Always the same unless the environment sets it. */
 const FIRST = Number(process.env['SETPOINT_PROPERTY_SEED'] ?? 30_000);
