@@ -1,9 +1,11 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { linesOf, WIDTH, wrapText } from './wrap.mjs';
 
 /**
  * Counts names of functions and comments of src/ that are not plain (scripts/plain-words.json): a function is a verb with its object, a comment
- * begins with a verb or with the noun of the thing. Exits with 1 above a limit, and prints each one then, or with --all.
+ * begins with a verb or with the noun of the thing. Counts odd words and long lines of pages. Exits with 1 above a limit, and prints each one
+ * then, or with --all.
  */
 
 const root = new URL('..', import.meta.url).pathname;
@@ -11,13 +13,26 @@ const words = JSON.parse(readFileSync(join(root, 'scripts/plain-words.json'), 'u
 const participle = new RegExp(`^(?:[a-z]+ed|${words.participles.join('|')})$`);
 const ending = new RegExp(`(?:${words.endings.join('|')})$`);
 const opening = new RegExp(`^(?:${words.openings.join('|')})\\b`);
-const odd = Object.entries(words.odd).map(([word, plain]) => [
-  new RegExp(`\\b${word}\\b`, 'i'),
-  word,
-  plain,
-]);
+const odd = patternsOf(words.odd);
+const oddInPages = patternsOf(words.oddInPages);
 
-const problems = { participles: [], endings: [], openings: [], odd: [], shared: [] };
+function patternsOf(list) {
+  return Object.entries(list).map(([word, plain]) => [
+    new RegExp(`\\b(?:${word})\\b`, 'i'),
+    word,
+    plain,
+  ]);
+}
+
+const problems = {
+  participles: [],
+  endings: [],
+  openings: [],
+  odd: [],
+  shared: [],
+  oddInPages: [],
+  longLines: [],
+};
 let functions = 0;
 const places = new Map();
 const files = readdirSync(join(root, 'src'), { recursive: true })
@@ -56,12 +71,38 @@ for (const [name, at] of places)
       `${at.join(', ')}: ${name} stands in several files: say what is specific.`,
     );
 
+const generated = join('docs', 'reference');
+const pages = [
+  ...['README.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md', 'SECURITY.md', 'test/README.md'],
+  ...readdirSync(join(root, 'docs'), { recursive: true })
+    .filter((file) => file.endsWith('.md'))
+    .map((file) => join('docs', file))
+    .filter((file) => !file.startsWith(generated)),
+].toSorted();
+for (const page of pages) {
+  const lines = linesOf(readFileSync(join(root, page), 'utf8'));
+  for (const [at, { line, kind }] of lines.entries()) {
+    const isLong = kind === 'prose' && line.length > WIDTH && wrapText(line).includes('\n');
+    if (isLong)
+      problems.longLines.push(
+        `${page}:${at + 1}: ${line.length} characters: node scripts/wrap.mjs ${page}`,
+      );
+    if (kind === 'code') continue;
+    const prose = line.replace(/`[^`]*`/g, '');
+    for (const [pattern, word, plain] of oddInPages)
+      if (pattern.test(prose))
+        problems.oddInPages.push(`${page}:${at + 1}: “${word}”: write ${plain}.`);
+  }
+}
+
 const figures = {
   participles: (100 * problems.participles.length) / functions,
   endings: (100 * problems.endings.length) / functions,
   openings: problems.openings.length,
   odd: problems.odd.length,
   shared: problems.shared.length,
+  oddInPages: problems.oddInPages.length,
+  longLines: problems.longLines.length,
 };
 for (const [kind, figure] of Object.entries(figures)) {
   const limit = words.limits[kind];

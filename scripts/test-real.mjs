@@ -96,9 +96,9 @@ function isOnPage(table) {
   return unpadded(shown) === unpadded(table);
 }
 
-/** A table without what only lines its columns up. */
+/** Returns a table without what only lines up its columns and wraps its notes. */
 function unpadded(text) {
-  return text.replaceAll(/ +/g, ' ').replaceAll(/-{3,}/g, '---').trim();
+  return text.replaceAll(/\s+/g, ' ').replaceAll(/-{3,}/g, '---').trim();
 }
 
 const BEGIN = '<!-- npm run test:real writes the table. -->';

@@ -8,18 +8,21 @@ import { pathToFileURL } from 'node:url';
 
 export const WIDTH = 100;
 
-/** Lists the lines of Markdown with what each one is: `prose`, or `fixed` for code, tables, headings and comments. */
+/** Lists the lines of Markdown with the kind of each: `code`, `fixed` (tables, headings, comments) or `prose`. */
 export function linesOf(text) {
   const lines = text.split('\n');
   let fence = lines[0] === '---' ? '---' : null;
   return lines.map((line, at) => {
     if (fence !== null) {
       if (at > 0 && line.trim() === fence) fence = null;
-      return { line, kind: 'fixed' };
+      return { line, kind: 'code' };
     }
     const [, opened] = /^ *(```+|~~~+)/.exec(line) ?? [];
-    if (opened !== undefined) fence = opened;
-    const isFixed = opened !== undefined || /^ *(\||#{1,6} |<|\[[^\]]+\]: )/.test(line);
+    if (opened !== undefined) {
+      fence = opened;
+      return { line, kind: 'code' };
+    }
+    const isFixed = /^ *(\||#{1,6} |<|\[[^\]]+\]: )/.test(line);
     return { line, kind: isFixed ? 'fixed' : 'prose' };
   });
 }
@@ -35,7 +38,7 @@ export function wrapText(text) {
     words = [];
   };
   for (const { line, kind } of linesOf(text)) {
-    if (kind === 'fixed' || line.trim() === '') {
+    if (kind !== 'prose' || line.trim() === '') {
       end();
       result.push(line.trimEnd());
       continue;

@@ -71,7 +71,7 @@ const TITLES = { 'openhands-ai': 'Server', 'openhands-agent-server': 'Agent Serv
 /** Without a number if every case answers as it should: cases are added more often than real servers are run. */
 function casesText({ passed, differs, total }) {
   const known = Object.keys(differs).length;
-  if (passed + known === total) return known === 0 ? 'all' : `all but ${known} known to differ`;
+  if (passed + known === total) return known === 0 ? 'all' : `all except ${known} known to differ`;
   return `${passed} of ${total}${known === 0 ? '' : `, ${known} known to differ`}`;
 }
 

@@ -120,7 +120,7 @@ describe('the table of releases', () => {
     const known = { ...about, differs: { 'case b': 'it is known' } };
     for (const [release, words] of [
       [about, 'all'],
-      [known, 'all but 1 known to differ'],
+      [known, 'all except 1 known to differ'],
     ] as const)
       expect(
         tableOf([rowOf(release, results([answered('case a'), answered('case b')]))]),

@@ -47,7 +47,7 @@ describe.each(NAMES)('the runbook of %s', (name) => {
     ]);
     expect(text).toMatch(/## What to look at\n\n```sh\n\S[^]*?\n```\n\n\S/);
     expect(text).toMatch(/## What to do\n\n- \S/);
-    expect(text.split('\n').filter((line) => line.length > 110)).toEqual([]);
+    expect(text.split('\n').filter((line) => line.length > 100)).toEqual([]);
   });
 
   it('is on the page in full, by its name and by that of its file', () => {
