@@ -73,7 +73,11 @@ for (const [name, at] of places)
 
 const generated = join('docs', 'reference');
 const pages = [
-  ...['README.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md', 'SECURITY.md', 'test/README.md'],
+  'README.md',
+  'ARCHITECTURE.md',
+  'CONTRIBUTING.md',
+  'SECURITY.md',
+  'test/README.md',
   ...readdirSync(join(root, 'docs'), { recursive: true })
     .filter((file) => file.endsWith('.md'))
     .map((file) => join('docs', file))

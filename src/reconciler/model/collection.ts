@@ -7,7 +7,24 @@ import type { Value, ValueRecord } from './value.ts';
 import type { MemberFacts } from './type-facts.ts';
 import { isList, isRecord, sameValue } from './value.ts';
 
-/** The name of a collection and the facts about its items' members, whichever service has it. */
+/**
+ * The name of a collection and the facts about its items' members, whichever service has it.
+ *
+ * 1. Must have the `resource`, the `block` and the `noun` by which plans, files and messages name it.
+ * 2. Must set `isWhole` if a member that the file omits gets its default.
+ * 3. May explain refused names (`naming`), and name its `releases`.
+ * 4. May have a `main` member for the short form, and a member that a list does not show (`untold`).
+ * 5. May set `isRenamed` and `isRevealed` if a server can do so.
+ * 6. May have a `table` for `get`, and names that only the service gives (`ofService`).
+ *
+ * @example
+ * export const SKILLS_FORM = {
+ *   resource: 'skill',
+ *   block: 'skills',
+ *   noun: 'skills',
+ *   isWhole: true,
+ * } as const satisfies CollectionForm;
+ */
 export interface CollectionForm<Block extends string = string> {
   /** As its changes name it. */
   readonly resource: string;

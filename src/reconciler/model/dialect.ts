@@ -11,6 +11,23 @@ export type DialectName = 'settings-v0' | 'app-server' | 'agent-server';
 
 /**
  * The abilities of the services of one dialect, as data that planning reads. The requests are in `service/`, in a folder of the same name.
+ *
+ * 1. Must have a `name`, and `fields` with what null does to each.
+ * 2. Must set `writes` and `mcp` to what a write loses.
+ * 3. Must set `nullsMayHide` if one masked secret makes each null doubtful.
+ * 4. Must name in `lacks` who has each field that is missing.
+ * 5. May have `entryMembers`, `timeouts`, `authHeader`, `undecryptable`, `native` and `unstorable`, where the services limit or change
+ *    what is sent.
+ *
+ * @example
+ * export const SETTINGS_V0: Dialect = {
+ *   name: 'settings-v0',
+ *   writes: 'record',
+ *   mcp: 'config',
+ *   nullsMayHide: false,
+ *   fields: new Map([[LANGUAGE.name, LANGUAGE]]),
+ *   lacks: new Map([['disabled_skills', 'release 1.6 or later']]),
+ * };
  */
 export interface Dialect {
   readonly name: DialectName;

@@ -4,7 +4,15 @@ import type { ObservedState } from './state.ts';
 import type { Secret } from './secret.ts';
 import type { WatchState } from './watch.ts';
 
-/** Reads the settings: of a service, or of a snapshot.  */
+/**
+ * Reads the settings: of a service, or of a snapshot.
+ *
+ * 1. Must `observe` once for each call, and throw a SetpointError if the answer cannot be read or believed.
+ * 2. Must stop when the signal fires.
+ *
+ * @example
+ * const fixed: Observer = { observe: async () => state };
+ */
 export interface Observer<O extends ObservedState | null = ObservedState> {
   /** Reads the settings once. Throws a SetpointError if they cannot be read or believed. */
   observe(signal?: AbortSignal): Promise<O>;
@@ -26,7 +34,20 @@ export type WriteFailure =
     }
   | { readonly kind: 'ambiguous'; readonly error: SetpointError };
 
-/** Time. Budgets count on `monotonic`; only documents use `now`. Both in milliseconds. */
+/**
+ * Time. Budgets count on `monotonic`; only documents use `now`. Both in milliseconds.
+ *
+ * 1. Must return from `now` the milliseconds since 1970.
+ * 2. Must return from `monotonic` milliseconds that never go back.
+ * 3. Must have `sleep` resolve after the time, or at once when the signal fires.
+ *
+ * @example
+ * const system: Clock = {
+ *   now: () => Date.now(),
+ *   monotonic: () => performance.now(),
+ *   sleep: (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds)),
+ * };
+ */
 export interface Clock {
   now(): number;
   monotonic(): number;
@@ -38,7 +59,20 @@ export interface Fingerprints {
   compare(path: Path, value: string): 'same' | 'different' | 'none';
 }
 
-/** Fingerprints of the secrets last written to one service. */
+/**
+ * Fingerprints of the secrets last written to one service.
+ *
+ * 1. Must `forget` durably before a write is sent, and return what puts the fingerprints back.
+ * 2. Must `remember` only what a service has confirmed.
+ * 3. Must never store a value itself.
+ *
+ * @example
+ * const none: FingerprintStore = {
+ *   compare: () => 'none',
+ *   forget: async () => async () => {},
+ *   remember: async () => {},
+ * };
+ */
 export interface FingerprintStore extends Fingerprints {
   /**
    * Drops the fingerprints at some paths and below, durably: once it resolves, a crash does not bring them back. The result puts them
@@ -65,7 +99,22 @@ export function secretName({ command, path }: SecretPath): string {
   return `${command}/${path}`;
 }
 
-/** The source of the values of references. */
+/**
+ * The source of the values of references.
+ *
+ * 1. Must return undefined from `variable` if it is not set.
+ * 2. Must return a `problem` from `file`, in words without a value, if the file may not be read.
+ * 3. May set `withheld` if nothing is resolved, as for a snapshot.
+ * 4. May have `resolved` record each value, so that it is masked.
+ * 5. May answer a `secret` that a program was asked for before.
+ * 6. May have `requested`; then it is asked nothing else.
+ *
+ * @example
+ * const source: ReferenceSource = {
+ *   variable: (name) => process.env[name],
+ *   file: () => ({ problem: 'no file is read here' }),
+ * };
+ */
 export interface ReferenceSource {
   /** References are not resolved: each is a value that is not known here. */
   readonly withheld?: boolean;

@@ -82,7 +82,25 @@ export interface ReconcileResult extends Omit<ResourceEnd, 'status'>, ServiceDia
 /** Plans a resource that was read; null if there is nothing to plan. */
 export type Reading = ((earlier: Plan) => PartPlan) | null;
 
-/** A resource, and how it is read, planned and written. */
+/**
+ * A resource, and how it is read, planned and written.
+ *
+ * 1. Must return null from `read` without a request if the file declares nothing of it.
+ * 2. Must throw a SetpointError from `read` if the service cannot hold what is declared.
+ * 3. Must `write` its part alone, verify it by another read, and never throw.
+ * 4. May have a `check` for `doctor`, `lists` for `get`, and `named` items for `init`.
+ * 5. May set `isList` if items have positions, and `removesLast` if others may use its items.
+ *
+ * @example
+ * export const limits: ManagedResource = {
+ *   ...LIMITS, // a Resource: name, block, and what approvals and --base ask
+ *   read: async ({ reader }) => {
+ *     const observed = await reader(LIMITS_READER).read();
+ *     return () => planLimits(observed);
+ *   },
+ *   write: (input, part) => writeLimits(input.writer(LIMITS_WRITER), part),
+ * };
+ */
 export interface ManagedResource extends Resource {
   /**
    * Reads it; the result plans what was read, given the parts of the plan before its own, and throws if the service cannot hold what is declared. Null if the file declares nothing of

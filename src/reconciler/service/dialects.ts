@@ -23,7 +23,29 @@ import { SETTINGS_PATH, SETTINGS_V0 } from './settings-v0/dialect.ts';
 import { EMPTY_STORE, observeV0Record, readV0Settings } from './settings-v0/read.ts';
 import { postWholeRecord } from './settings-v0/write.ts';
 
-/** The reading and writing of the settings of one dialect. Each dialect is a folder here, and an entry of the registry below. */
+/**
+ * The reading and writing of the settings of one dialect. Each dialect is a folder here, and an entry of the registry below.
+ *
+ * 1. Must have the `dialect` as data, the `path` of the settings, and the `release` that names the server.
+ * 2. Must `read` a reply without a write, and return an error that names what answered instead.
+ * 3. Must read a `saved` answer as it reads a reply.
+ * 4. Must `write` once, never retry, and never throw for a failure of a service.
+ * 5. May have `schemas`, if the services describe their settings.
+ * 6. May `claims` an answer, if another dialect has the same path.
+ * 7. May `reveal` secrets on request, look up what is `pointed` at, know the `storage`, and `activate` a profile.
+ *
+ * @example
+ * export const DIALECTS = {
+ *   'settings-v0': {
+ *     dialect: SETTINGS_V0,
+ *     path: '/api/settings',
+ *     release: OPENAPI,
+ *     read: (connection, place, reply) => readV0Settings(place, reply),
+ *     saved: (answer) => (answer === null ? EMPTY_STORE : observeV0Record(answer)),
+ *     write: postWholeRecord,
+ *   },
+ * };
+ */
 export interface DialectModule {
   readonly dialect: Dialect;
   /** The path of the GET that reads the settings. */

@@ -32,7 +32,18 @@ export interface SavedAnswers {
   readonly at: string;
 }
 
-/** The reader of a resource: from a service, or from a saved document. */
+/**
+ * The reader of a resource: from a service, or from a saved document.
+ *
+ * 1. Must pass every request of `open` through `reading.read`.
+ * 2. Must have `saved` answer the same from a document, or throw `notInSnapshot`.
+ *
+ * @example
+ * export const SPECS: ResourceReader<SpecReader> = {
+ *   open: ({ connection, read }) => ({ list: () => read('specs', () => listSpecs(connection)) }),
+ *   saved: ({ environment }) => ({ list: async () => environment.specs }),
+ * };
+ */
 export interface ResourceReader<R> {
   readonly open: (reading: Reading) => R;
   readonly saved: (saved: SavedAnswers) => R;

@@ -3,9 +3,20 @@ import type { WatchState } from '../../../reconciler/model/watch.ts';
 import type { Conditions } from '../conditions.ts';
 
 /**
- * Locks that only one process at a time holds, each for the environment that it is named after. Who holds one may write that
- * environment; who does not, waits. A lock survives nothing of its holder: after a kill, a hang or a lost network, another process
- * takes it over, once the holder can no longer believe that it holds it.
+ * Locks that only one process at a time holds, each for the environment that it is named after. Who holds one may write that environment;
+ * who does not, waits. A lock survives nothing of its holder: after a kill, a hang or a lost network, another process takes it over, once
+ * the holder can no longer believe that it holds it.
+ *
+ * 1. Must `take` a lock for one process at a time, without a wait, and throw lock-failed if the holder is unknown.
+ * 2. Must abort a lost lock at once, and let nobody take one within ten seconds after `stillHeld`.
+ * 3. Must release everything in `close`, and throw nothing.
+ * 4. May `removeGone`, and then only free locks.
+ *
+ * @example
+ * const alone: Locks = {
+ *   take: async (name) => new OwnLock(name),
+ *   close: async () => {},
+ * };
  */
 export interface Locks {
   /**

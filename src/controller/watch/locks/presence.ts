@@ -260,6 +260,17 @@ export interface Pace {
 /**
  * The store of claims and heartbeats. One process has one heartbeat for all its locks. Every function throws a SetpointError (lock-failed)
  * if the place does not answer.
+ *
+ * 1. Must keep the `pace`: a holder believes in its locks for a shorter time than others do.
+ * 2. Must `begin`, `beat` and `end` one heartbeat for each process, and read it with `heartbeatOf`.
+ * 3. Must have either a beat or `removeHeartbeat` succeed, never both.
+ * 4. Must `read`, `claim` and `remove` by version: of two that replace one claim, one fails.
+ * 5. Must `list` claims of controllers such as this one, and `close`.
+ * 6. Must throw lock-failed if the place does not answer.
+ *
+ * @example
+ * const claimed = await store.claim('production', await store.read('production'), holder);
+ * if (claimed === null) return refusal; // another process was quicker
  */
 export interface ClaimStore<Version> {
   readonly pace: Pace;

@@ -5,7 +5,24 @@ import type { Alertmanager, Destination, ReceiverEvent, Webhook } from './receiv
 import type { Outgoing } from './send.ts';
 import { fillTemplate, formatText, formatTitle, PLAIN, STYLES, type Template } from './template.ts';
 
-/** The form of receivers of one kind. Each message is one POST, which is accepted if the answer is a success. */
+/**
+ * The form of receivers of one kind. Each message is one POST, which is accepted if the answer is a success.
+ *
+ * 1. Must set the kind of its `address`, and the `keys` that the file may have for it.
+ * 2. Must list the events that are `untold`, and the `longestPause` after a refusal.
+ * 3. May have a `url` and a `path`, if the file has only a key.
+ * 4. May set `isKeyed` if it recognizes a message that it already has.
+ * 5. May have a `template`; without one, code sends its messages.
+ *
+ * @example
+ * const mattermost: ReceiverForm = {
+ *   address: 'secret',
+ *   keys: ['headers'],
+ *   untold: [],
+ *   longestPause: 3_600_000,
+ *   template: { style: STYLES.slack, longest: 3000, body: { text: '{text}' } },
+ * };
+ */
 interface ReceiverForm {
   /** The kind of its address in the file of --notify: a secret, a url that is not necessarily secret, or the name of a repository. */
   readonly address: 'secret' | 'url' | 'repository';

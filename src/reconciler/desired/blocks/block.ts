@@ -17,6 +17,23 @@ export type TextKind = 'secret' | 'typed' | 'text' | 'pairs' | 'words' | 'plain'
  * A block of settings.yaml, `server` or `settings`: everything that a reader of the file needs in addition to its schema. Paths are those
  * inside the block, without its name, and without the environment that contains it. If a block omits a member, that feature is absent:
  * references have no meaning in it, excerpts quote none of its values, and an overlay merges it key by key.
+ *
+ * 1. Must have the `name` that the schema has.
+ * 2. Must set `pulled`.
+ * 3. May set `textKind` where references have a meaning.
+ * 4. May `check` what the schema cannot express, and return each finding with its node.
+ * 5. May name values that an excerpt may quote (`isQuotable`); no secret may be one.
+ * 6. May explain patterns (`textForm`, `keyForm`).
+ * 7. May merge in another way than key by key (`overlay`).
+ * 8. May return the `items` that it declares; then a resource must plan them.
+ * 9. May set `ofSettings`, `only` and `data` as they say.
+ *
+ * @example
+ * export const labels: Block<'labels'> = {
+ *   name: 'labels',
+ *   pulled: false,
+ *   textKind: () => 'plain',
+ * };
  */
 export interface Block<Name extends string = string> {
   readonly name: Name;

@@ -11,7 +11,27 @@ import { createRecord, type Value, type ValueRecord } from '../../model/value.ts
 import type { Stored } from '../../effects/stored.ts';
 import type { ServiceError } from '../../service/service-error.ts';
 
-/** The requests of a collection for servers of one dialect. */
+/**
+ * The requests of a collection for servers of one dialect.
+ *
+ * 1. Must `list` with GET alone, and return null if the server has no such collection.
+ * 2. Must state in `replaces` what a server does if an item is written again.
+ * 3. Must return from `requests` each request of one item, in order; each is sent once.
+ * 4. May read the items `inSettings`; then a plan asks nothing more.
+ * 5. May set `isOneMap`, `limit`, `theirs` and `listWrites` as the server works.
+ * 6. May `rename` an item, and say what `follows` it.
+ * 7. May refuse items that are `unfit`, and know the `membersHere` and their place in the settings (`placeOf`).
+ * 8. May return what was `warned`, what it `keeps`, and which blocks hold an item (`refusesHeldBy`).
+ * 9. May write an unchanged item `again`, or if it is `outdated`.
+ * 10. May show side effects: what is `stored`, what changes `along`, what becomes `effective`, what an item `takesAlong`.
+ *
+ * @example
+ * const wire: CollectionCodec = {
+ *   list: async ({ get }) => readItems(await get('/api/webhooks')),
+ *   replaces: () => 'item',
+ *   requests: ({ item }) => [createPutRequest(`/api/webhooks/${item.name}`, item)],
+ * };
+ */
 export interface CollectionCodec extends Pick<
   Listing,
   'describes' | 'whole' | 'fills' | 'leaves' | 'resends'
