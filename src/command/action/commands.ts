@@ -11,7 +11,7 @@ import type { Options, PlanRequest } from '../../reconciler/operations/options.t
 import { drift, plan } from '../../reconciler/operations/plan.ts';
 import { readSaved } from '../../reconciler/operations/saved-document.ts';
 import { selectRun, selectTargets } from '../../reconciler/operations/select.ts';
-import { targetsAndProblems, validationDocument } from '../../reconciler/operations/validate.ts';
+import { checkTargets, validationDocument } from '../../reconciler/operations/validate.ts';
 import { diagnosticsText } from '../../reconciler/render/error-text.ts';
 import {
   driftAnnotations,
@@ -63,7 +63,7 @@ export function perform(inputs: Inputs, setting: StepContext): StepResult | Prom
 
 /** Checks the files, offline. */
 function validateStep(inputs: Inputs, { env, commit }: StepContext): StepResult {
-  const { targets, diagnostics: found } = targetsAndProblems({ file: inputs.files, env });
+  const { targets, diagnostics: found } = checkTargets({ file: inputs.files, env });
   const diagnostics = problemsInInputs(found);
   const document = validationDocument(diagnostics);
   const comments = createStickyComments(document, commit);

@@ -16,13 +16,13 @@ export const WATCH_FLAGS = {
   '--ref': {
     value: 'branch[:commit]',
     about:
-      'the branch that --git follows (default: main); after it was rewritten on purpose, with the commit that it continues',
+      'the branch that --git follows (default: main); after an intended rewrite, with the commit to continue from',
   },
   '--all-namespaces': { about: 'watch the objects of all namespaces' },
   '--state-secret': {
     value: 'name',
     about:
-      'the Secret in its namespace whose member key is the key of fingerprints of written secrets; created if absent',
+      'the Secret in its namespace with the key for fingerprints of written secrets; filled if it is empty',
   },
   '--listen': {
     value: 'address[=url]',
@@ -65,6 +65,6 @@ export const WATCH_FLAGS = {
   },
   '--by': {
     value: 'name',
-    about: 'who does it; the page and the history show it (default: the user of a pipeline)',
+    about: 'your name, for the page and the history (default: the user of a pipeline)',
   },
 } as const;

@@ -289,7 +289,7 @@ export class ClusterController {
       if ((this.#source.findDeclaration(key)?.problem ?? null) === null) this.#read.add(key);
       if (state.commit === versionNow(object) && this.#edited.delete(key)) this.#resume(state);
     }
-    const applied = event.kind === 'write' ? this.#applied.note(object, state, event) : null;
+    const applied = event.kind === 'write' ? this.#applied.add(object, state, event) : null;
     if (state.heldBy === null && (event.kind === 'state' || applied !== null))
       this.#approvals.report(key, state, applied);
     this.#writer.look(key);

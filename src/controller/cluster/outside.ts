@@ -69,7 +69,7 @@ export interface OutsideTools {
     name: string,
   ) => Promise<{ has(key: string): boolean } | null>;
   readonly clock: Pick<Clock, 'monotonic' | 'sleep'>;
-  /** Called when something was read that is other than before. */
+  /** Called when content has changed. */
   readonly changed: () => void;
 }
 
@@ -85,7 +85,7 @@ export class OutsideReader {
   readonly #underWay = new Map<string, number>();
   #reads = 0;
   #notifying = false;
-  /** Changes whenever something was read that is other than before. */
+  /** Changes whenever content has changed. */
   revision = 0;
 
   constructor(tools: OutsideTools) {
@@ -111,7 +111,7 @@ export class OutsideReader {
     return { kind: 'known', outside: this.#outside(namespace, names) };
   }
 
-  /** Has what was read some time ago read again. */
+  /** Reads again what was last read more than `SHARED` ago. */
   refresh(namespace: string, names: readonly OutsideName[]): void {
     const from = this.#tools.clock.monotonic() - SHARED;
     for (const named of names) {
@@ -132,7 +132,7 @@ export class OutsideReader {
     await Promise.all(reads);
   }
 
-  /** Forgets what no object names any more. */
+  /** Removes what no object names any more. */
   retain(objects: Iterable<TargetResource>): void {
     const named = new Set<string>();
     for (const object of objects)
@@ -220,10 +220,10 @@ export class OutsideReader {
     }
     resource.readAt = readAt;
     if (resource.underWay === keys) resource.underWay = NO_KEYS;
-    const isOther = resource.content !== before || resource.problem?.message !== failed?.message;
-    if (isOther) this.revision += 1;
+    const hasChanged = resource.content !== before || resource.problem?.message !== failed?.message;
+    if (hasChanged) this.revision += 1;
     for (const done of awaited) done();
-    if (isOther) await this.#notify();
+    if (hasChanged) await this.#notify();
   }
 
   async #readContent(resource: Resource, keys: ReadonlySet<string>): Promise<Content> {
@@ -246,7 +246,7 @@ export class OutsideReader {
     );
   }
 
-  /** A text with what it takes; only its bytes if it is too large, or there is no room for it. */
+  /** Returns the text, or only its size if it is too large or exceeds the limit of its namespace. */
   #limitText(resource: Resource, key: string, text: string): SettingsText {
     const bytes = Buffer.byteLength(text);
     if (bytes > OBJECT_LIMITS.textBytes) return { kind: 'large', bytes };
@@ -277,7 +277,7 @@ export class OutsideReader {
     return data;
   }
 
-  /** Hundreds may be read at the same time. */
+  /** Notifies once for all reads that end within a moment: there may be hundreds. */
   async #notify(): Promise<void> {
     if (this.#notifying) return;
     this.#notifying = true;

@@ -6,7 +6,7 @@ import { withoutFraction, type AppliedPlan } from './status.ts';
 import { parseGeneration, type TargetResource } from './target-resource.ts';
 
 const LONGEST_NAME = 256;
-/** Writes that a status lists. */
+/** The most writes that a status lists. */
 const MOST = 10;
 
 /** The last writes of each object by this process, with the approval that covered each. */
@@ -18,7 +18,7 @@ export class WriteHistory {
     this.#approvals = approvals;
   }
 
-  /** The latest first. */
+  /** Returns the writes of an object, the latest first. */
   of(key: string): readonly AppliedPlan[] {
     return this.#applied.get(key) ?? [];
   }
@@ -28,7 +28,7 @@ export class WriteHistory {
   }
 
   /** Adds a write. Returns its time and the digest that approvals name; null if the plan was not written. */
-  note(
+  add(
     object: TargetResource,
     state: WatchState,
     { at, outcome }: WriteEvent & { readonly at: string },

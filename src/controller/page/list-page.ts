@@ -34,7 +34,7 @@ import { isFlapping } from '../watch/flapping.ts';
 import { extraLabels, FLAPPING, stripHtml } from './state-label.ts';
 import { ageHtml, dueHtml, lastingHtml } from './times.ts';
 
-/** All environments in the order of the list. Thousands are sorted once a moment for all readers. */
+/** All environments in the order of the list, sorted once for all readers. */
 export interface SortedStates {
   readonly states: readonly WatchState[];
   readonly counts: ReturnType<typeof countsByStatus>;
@@ -86,18 +86,18 @@ export function listView(
   };
 }
 
-/** `session` is that of a reader who may act, else null; `said` is the result of the last action. */
+/** Renders the list. `session` is that of a reader who may act, else null; `result` is the text of the last action. */
 export function renderListView(
   view: LiveView,
   query: ListQuery,
   session: Session | null = null,
-  said: string | null = null,
+  result: string | null = null,
 ): Markup {
   const ids = new Set(view.order);
   const rows = view.parts.filter(({ id }) => ids.has(id));
   const several = listAddress({ ...query, page: 1 }).slice(1);
   return markup`<h1 class="unseen">Environments</h1>
-${said === null ? null : markup`<p class="box note said" role="status">${said}</p>\n`}${partHtml(view, 'controller')}${partHtml(view, 'commit')}<div class="choose">
+${result === null ? null : markup`<p class="box note said" role="status">${result}</p>\n`}${partHtml(view, 'controller')}${partHtml(view, 'commit')}<div class="choose">
 ${partHtml(view, 'counts')}${searchHtml(query)}</div>
 ${partHtml(view, 'empty')}<div class="sheet">
 <table>
@@ -233,7 +233,7 @@ ${rest}<p>${link(page - 1, '← Previous', 'prev')}<span>Page ${groupThousands(p
   };
 }
 
-/** The roles are repeated because browsers drop them if a style lays a row out as a card. */
+/** Renders a row. The roles are repeated, because browsers drop them if a style shows a row as a card. */
 function environmentRow(
   state: WatchState,
   why: string | null,
@@ -254,7 +254,7 @@ function environmentRow(
       ? null
       : markup` <span class="soft since">${lastingHtml(suspended?.at ?? since, now)}</span>`
   }${extraLabels(state, now).map((one) => [' ', chipHtml(one)])}</td>
-${whatCell([whatDiffers(state), reason ?? ''])}<td role="cell" data-head="Last reads"><a href="${environmentAddress(name)}#reads" tabindex="-1">${stripHtml(reads)}</a></td>
+${differencesCell([whatDiffers(state), reason ?? ''])}<td role="cell" data-head="Last reads"><a href="${environmentAddress(name)}#reads" tabindex="-1">${stripHtml(reads)}</a></td>
 <td role="cell" data-head="Last read">${ageHtml(lastRead, now)}</td>
 <td role="cell" data-head="Next read">${dueHtml(nextRead, now)}</td>
 ${canAct ? readCell(`${environmentAddress(name)}/read`, name) : null}</tr>
@@ -270,7 +270,7 @@ function readCell(address: string, what: string): Markup {
 }
 
 /** Renders the differences and why they are not healed, a line each. The title and the page of the environment have all of it. */
-function whatCell([what, reason]: readonly [string, string]): Markup {
+function differencesCell([what, reason]: readonly [string, string]): Markup {
   const lines = [what === '' ? null : what, reason === '' ? null : reason].filter(
     (line) => line !== null,
   );
@@ -286,7 +286,7 @@ function groupId({ key }: CauseGroup<WatchState>): string {
   return elementId(`failed ${key}`);
 }
 
-/** Environments that failed for one cause: the cause, since when the first of them has, and each of them, if it is opened. */
+/** Renders environments that failed for one cause as one row, which opens to show each of them. */
 function groupRow(group: CauseGroup<WatchState>, now: number, canAct: boolean): Markup {
   const { key, cause, members } = group;
   const [first] = members;
@@ -302,7 +302,7 @@ function groupRow(group: CauseGroup<WatchState>, now: number, canAct: boolean): 
 ${shown.map((one) => markup`<li><a href="${environmentAddress(one.name)}">${one.name}</a> <span class="soft">${lastingHtml(one.since, now)}</span></li>\n`)}</ul>
 <p><a href="${listAddress(query)}">${all}</a></p></details></th>
 <td role="cell" data-head="State">${chipHtml(label)} <span class="soft since">${lastingHtml(first.since, now)}</span></td>
-${whatCell([cause, describeHosts(members)])}<td role="cell" data-head="Last reads">${stripHtml(first.reads)}</td>
+${differencesCell([cause, describeHosts(members)])}<td role="cell" data-head="Last reads">${stripHtml(first.reads)}</td>
 <td role="cell" data-head="Last read">${ageHtml(first.lastRead, now)}</td>
 <td role="cell" data-head="Next read">${dueHtml(first.nextRead, now)}</td>
 ${canAct ? readCell(`/read${listAddress(query).slice(1)}`, `these ${name}`) : null}</tr>

@@ -24,7 +24,7 @@ export function createRecordReading({ snapshot, vault }: AgentServerKind): FitRe
   return { snapshot, openToken, maps: 'attributes' };
 }
 
-/** A part with every default; null for the time of the first write, which does not exist yet. */
+/** Fits a part of the settings to its schema, and adds every default. */
 export function fitPart(kind: AgentServerKind, part: AgentServerPart, value: Json) {
   const node = kind.snapshot.properties?.[part] ?? {};
   return fit(createRecordReading(kind), node, value, [part]);
@@ -44,8 +44,8 @@ export function emptyRecord(kind: AgentServerKind, now: number): JsonObject {
 }
 
 /**
- * The stored record of another service, or this one, its secrets opened. The parts of this dialect are read as a server reads an older
- * file: the rest is dropped. Undefined if a part cannot be read.
+ * Decrypts a stored record, also one of another dialect. Its parts are read as a server reads an older file, which drops the rest. Returns
+ * undefined if a part cannot be read.
  */
 export function openAgentRecord(
   kind: AgentServerKind,
@@ -77,7 +77,7 @@ export function openAgentRecord(
   return record;
 }
 
-/** The record as the store keeps it. */
+/** Encrypts a record for the store. */
 export function sealAgentRecord(kind: AgentServerKind, record: JsonObject): HeldSettings {
   const seal = (text: string) => kind.vault.seal(text);
   const sealed = withSecrets(kind.snapshot, kind.snapshot, record, seal);
@@ -99,7 +99,7 @@ export function createSecretExposer(
   };
 }
 
-/** The resource. Source: contract `X-Expose-Secrets: "plaintext"`, "llm_api_key_is_set: only llm.api_key counts". */
+/** Returns the answer to a read of the settings. Source: contract `X-Expose-Secrets: "plaintext"`, "llm_api_key_is_set: only llm.api_key counts". */
 export function createSettingsAnswer(
   kind: AgentServerKind,
   record: JsonObject,

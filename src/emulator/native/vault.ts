@@ -8,15 +8,15 @@ import {
   timingSafeEqual,
 } from 'node:crypto';
 
-/** Keeps secrets out of the store's text. */
+/** Encrypts the secrets of a store. */
 export interface Vault {
-  /** The token of a secret, another one each time. It begins `gAAAA`. */
+  /** Returns a new token for a secret. It begins with `gAAAA`. */
   seal(text: string): string;
-  /** The secret in a token; null if the token was not made with this vault's key. */
+  /** Returns the secret in a token, or null if another key made the token. */
   open(token: string): string | null;
-  /** The secret in a token of the store. What cannot be opened is a text of its own, which `seal` turns into the same token. */
+  /** Returns the secret in a token of the store. A token of another key gets a placeholder, which `seal` turns back into that token. */
   load(token: string): string;
-  /** Reports whether a text stands for a secret that could not be opened. */
+  /** Reports whether a text is such a placeholder. */
   isUnknown(text: string): boolean;
 }
 
@@ -27,24 +27,25 @@ const SALT = "setpoint's embedded service";
  * decrypted, and a later service on it knows that a secret is set and not its value.
  */
 export function openVault(apiKey: string | undefined): Vault {
-  let drawn: Buffer | undefined;
+  let randomKey: Buffer | undefined;
   const key = () =>
-    (drawn ??= apiKey === undefined || apiKey === '' ? randomBytes(32) : deriveVaultKey(apiKey));
-  const unknown = new Map<string, string>();
-  const stands = new Map<string, string>();
+    (randomKey ??=
+      apiKey === undefined || apiKey === '' ? randomBytes(32) : deriveVaultKey(apiKey));
+  const tokens = new Map<string, string>();
+  const placeholders = new Map<string, string>();
   const open = (token: string): string | null => openSealedToken(key(), token);
   return {
-    seal: (text) => unknown.get(text) ?? sealText(key(), text),
+    seal: (text) => tokens.get(text) ?? sealText(key(), text),
     open,
     load: (token) => {
       const text = open(token);
       if (text !== null) return text;
-      const stand = stands.get(token) ?? `unknown ${randomUUID()}`;
-      stands.set(token, stand);
-      unknown.set(stand, token);
-      return stand;
+      const placeholder = placeholders.get(token) ?? `unknown ${randomUUID()}`;
+      placeholders.set(token, placeholder);
+      tokens.set(placeholder, token);
+      return placeholder;
     },
-    isUnknown: (text) => unknown.has(text),
+    isUnknown: (text) => tokens.has(text),
   };
 }
 

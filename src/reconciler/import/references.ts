@@ -45,14 +45,14 @@ function parseReferenceMatch(body: string, style: ReferenceStyle): ReferredVaria
   const input = /^input:(.+)$/s.exec(body)?.[1];
   if (input !== undefined)
     return style === 'editor' ? { name: variableName(input), fallback: null } : null;
-  const [, name = '', by = '', other = ''] =
+  const [, name = '', operator = '', operand = ''] =
     /^(?:env:)?([A-Za-z_]\w*)(?:(:?[-?+])(.*))?$/s.exec(body) ?? [];
-  if (name === '' || by.endsWith('+')) return null;
+  if (name === '' || operator.endsWith('+')) return null;
   if (style === 'editor' && OF_EDITORS.test(name)) return null;
-  return { name, fallback: by.endsWith('-') && other !== '' ? other : null };
+  return { name, fallback: operator.endsWith('-') && operand !== '' ? operand : null };
 }
 
-/** Where the reference that begins at a place ends, its inner ones included; -1 if it never does. */
+/** Finds the end of the reference at `start`, with the references inside it; -1 if it has no end. */
 function closingBrace(text: string, start: number): number {
   let open = 0;
   for (let at = start; at < text.length; at += 1) {
@@ -64,8 +64,8 @@ function closingBrace(text: string, start: number): number {
 }
 
 /**
- * A text with the references of another program as a template; without them as it is. What the program replaces by something else than a variable stays in
- * the text, where `findIndirection` finds it. Names in `own` are replaced by the program that is run, and stay.
+ * Translates the references of another program: returns a template, or the text unchanged if it has none. A replacement that is no variable
+ * stays in the text, where `findIndirection` finds it. So do names in `own`, which the started program replaces.
  */
 export function translateReferences(
   text: string,
@@ -73,7 +73,7 @@ export function translateReferences(
   own: ReadonlySet<string> = NONE,
 ): string | Template {
   const { plain: bare, braces } = READINGS[style];
-  let [written, plain, found, at] = ['', '', 0, 0];
+  let [written, plain, count, at] = ['', '', 0, 0];
   let lost: string | null = null;
   const literal = (part: string): void => {
     written += escapeReferences(part);
@@ -83,7 +83,7 @@ export function translateReferences(
     const isWritable = fallback !== null && !/[{}$]/.test(fallback);
     if (fallback !== null && !isWritable) lost = LOST_DEFAULT;
     written += `\${env:${readableName(name)}${isWritable ? `:-${fallback}` : ''}}`;
-    found += 1;
+    count += 1;
   };
   while (at < text.length) {
     const next = text.indexOf('$', at);
@@ -112,7 +112,7 @@ export function translateReferences(
       at += whole.length;
     }
   }
-  if (found > 0) return new Template(written, lost);
+  if (count > 0) return new Template(written, lost);
   return foreignWhole(plain, own) ?? plain;
 }
 
@@ -130,7 +130,7 @@ function foreignWhole(text: string, own: ReadonlySet<string>): Template | null {
   );
 }
 
-/** A value with the references of another program in its texts as templates. */
+/** Translates the references of another program in all texts of a value. */
 export function withReferences(
   value: Foreign,
   style: ReferenceStyle,

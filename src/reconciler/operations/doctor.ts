@@ -25,7 +25,7 @@ import { selectRun, type RunTargets } from './select.ts';
 
 /**
  * Checks this machine, the settings files, and whether the service of every environment can be reached and believed; sends
- * only GET, unless it is to check what is stored. Without a settings file `server` names the service. A failed check stops no other that still makes sense. Throws a SetpointError if names or flags are wrong.
+ * only GET, except with `check`, which has the server try what is stored. Without a settings file `server` names the service. A failed check does not prevent the others. Throws a SetpointError if names or flags are wrong.
  */
 export function doctor(options: DoctorRequest): Promise<DoctorDocument> {
   return redacting(options, runDoctor);
@@ -61,7 +61,7 @@ function needsFile(): SetpointError {
   );
 }
 
-/** A key that would be sent to two origins is sent to none. */
+/** Prepares all targets. If two origins share a key, prepares each target separately, with that error as its server. */
 async function prepareAll(
   run: RunTargets,
   options: Running<Options>,
@@ -70,14 +70,16 @@ async function prepareAll(
     return await prepareTargets(run, options);
   } catch (thrown) {
     if (!(thrown instanceof SetpointError) || thrown.code !== 'key-shared') throw thrown;
-    const alone = await Promise.all(
+    const separate = await Promise.all(
       run.targets.map((target) =>
         prepareTargets({ targets: [target], declared: [target] }, options),
       ),
     );
-    return alone
+    return separate
       .flat()
-      .map((one) => (one.server instanceof SetpointError ? one : { ...one, server: thrown }));
+      .map((target) =>
+        target.server instanceof SetpointError ? target : { ...target, server: thrown },
+      );
   }
 }
 

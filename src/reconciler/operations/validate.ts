@@ -26,15 +26,13 @@ import type { Variables } from '../model/ports.ts';
 
 /** Checks the files offline: schema, form of references, rules across fields. Variables are not read. */
 export async function validate(options: Options): Promise<ValidationDocument> {
-  return validationDocument(targetsAndProblems(options).diagnostics);
+  return validationDocument(checkTargets(options).diagnostics);
 }
 
 /**
  * The problems in the files, and the environments that were found, or those that are named. An unreadable file also counts as a problem.
  */
-export function targetsAndProblems(
-  options: Options,
-): Pick<LoadedSettings, 'targets' | 'diagnostics'> {
+export function checkTargets(options: Options): Pick<LoadedSettings, 'targets' | 'diagnostics'> {
   try {
     const loaded = loadTargets(options);
     if (loaded.targets.length === 0) return loaded;
@@ -65,7 +63,7 @@ export function validationDocument(diagnostics: readonly Diagnostic[]): Validati
 
 /** Checks the settings files and reports the first problem; `setpoint validate` shows all of them. */
 export function checkFiles(options: Options): Check<MachineCheck> {
-  const { targets, diagnostics } = targetsAndProblems(options);
+  const { targets, diagnostics } = checkTargets(options);
   const files = listSettingsFiles(options);
   const errors = diagnostics.filter(({ severity }) => severity === 'error');
   const [first] = errors;

@@ -8,7 +8,7 @@ import { parseOperationOptions } from '../flags.ts';
 import type { Io } from '../io.ts';
 import { reporterFor, reportFailure } from '../reporter.ts';
 
-/** `setpoint init --server URL`, or `--from FILE`: writes a first settings file; with `-e NAME`, adds an environment to an existing one. */
+/** Runs `setpoint init`: writes a first settings file from a server or from files, or adds an environment to an existing one. */
 export async function initCommand(flags: Flags<'init'>, io: Io): Promise<number> {
   try {
     const reporter = reporterFor(flags, io);
@@ -35,11 +35,8 @@ export async function initCommand(flags: Flags<'init'>, io: Io): Promise<number>
 function resolveInitDialect({ dialect, from }: Flags<'init'>): EmbeddedDialect | undefined {
   if (dialect === undefined) return undefined;
   if (from === undefined)
-    throw usageError(
-      '--dialect needs --from.',
-      'Of a service that is read, setpoint finds it out.',
-    );
-  const known = EMBEDDED_DIALECTS.find((one) => one === dialect);
-  if (known !== undefined) return known;
+    throw usageError('--dialect needs --from.', 'With --server, setpoint detects the API version.');
+  const match = EMBEDDED_DIALECTS.find((one) => one === dialect);
+  if (match !== undefined) return match;
   throw usageError('--dialect takes a kind of service.', choicesHint(dialect, EMBEDDED_DIALECTS));
 }

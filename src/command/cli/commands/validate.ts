@@ -1,5 +1,5 @@
 import { formatCount, namesListed } from '../../../reconciler/model/wording.ts';
-import { targetsAndProblems, validationDocument } from '../../../reconciler/operations/validate.ts';
+import { checkTargets, validationDocument } from '../../../reconciler/operations/validate.ts';
 import { diagnosticsText } from '../../../reconciler/render/error-text.ts';
 import { visible } from '../../../reconciler/render/text.ts';
 import type { Flags } from '../command-table.ts';
@@ -8,11 +8,11 @@ import { VALIDATION_RENDERERS } from '../printer.ts';
 import type { Io } from '../io.ts';
 import { reporterFor, reportFailure } from '../reporter.ts';
 
-/** `setpoint validate`: exit 0 if the files are valid, else 3. The document is printed in both cases. */
+/** Runs `setpoint validate`: prints the document, and returns 0 if the files are valid, else 3. */
 export async function validateCommand(flags: Flags<'validate'>, io: Io): Promise<number> {
   try {
     const reporter = reporterFor(flags, io, VALIDATION_RENDERERS);
-    const { diagnostics, targets } = targetsAndProblems({
+    const { diagnostics, targets } = checkTargets({
       ...parseOperationOptions(flags, io, 'reads'),
       server: undefined,
       targets: environmentsNamed(flags.env),
@@ -21,13 +21,13 @@ export async function validateCommand(flags: Flags<'validate'>, io: Io): Promise
     });
     const document = validationDocument(diagnostics);
     const names = namesListed(targets.map(({ name }) => visible(name)));
-    const written = await reporter.data(document, () =>
+    const exitCode = await reporter.data(document, () =>
       document.valid ? `Valid: ${names}.\n` : '',
     );
     if (diagnostics.length > 0) {
       await reporter.words((style) => `${diagnosticsText(diagnostics, style)}\n`);
     }
-    if (document.valid) return written;
+    if (document.valid) return exitCode;
     const errors = diagnostics.filter(({ severity }) => severity === 'error').length;
     const message = `The settings have ${formatCount(errors, 'problem')}.`;
     await reporter.error({ code: 'settings-invalid', message, hint: 'Fix the problems above.' });
