@@ -32,8 +32,8 @@ const ARGO = 'examples/kubernetes/argo-cd';
 const snapshots = readSnapshots(root);
 const BANNER =
   '// Generated from schemas/settings.schema.json by `npm run generate`. Do not edit.\n';
-const { buildProgram, ERRORS, DIAGNOSTICS, RULES, RESOURCES, COLLECTION_FORMS, OBSERVABLE } =
-  await commandLine();
+const tables = await commandLine();
+const { buildProgram, RULES, RESOURCES, COLLECTION_FORMS, OBSERVABLE } = tables;
 const written = JSON.parse(readFileSync(join(root, SCHEMA_FILE), 'utf8'));
 const schema = withNative(withBlocks(written), snapshots);
 
@@ -290,6 +290,7 @@ async function commandLine() {
       error: join(root, 'src/reconciler/model/error.ts'),
       diagnostic: join(root, 'src/reconciler/model/diagnostic.ts'),
       guard: join(root, 'src/reconciler/model/guard.ts'),
+      metrics: join(root, 'src/reconciler/model/metrics.ts'),
       forms: join(root, 'src/reconciler/model/collection-forms.ts'),
       observed: join(root, 'src/reconciler/model/observed.ts'),
       resources: join(root, 'src/reconciler/resources/resources.ts'),
@@ -418,7 +419,7 @@ settle(
     root,
     schema,
     buildProgram(() => {}),
-    { errors: ERRORS, diagnostics: DIAGNOSTICS },
+    tables,
   ),
 );
 

@@ -6,13 +6,14 @@ import { actionPage } from './action.mjs';
 import { commandsPage, diagnosticsPage, exitCodesPage } from './commands.mjs';
 import { documentsPage } from './documents.mjs';
 import { libraryPage } from './library.mjs';
+import { metricsPage } from './metrics.mjs';
 import { settingsPage } from './settings.mjs';
 import { variablesPage } from './variables.mjs';
 
 const WORKFLOWS = ['plan.yml', 'apply.yml', 'drift.yml'];
 
-/** `schema` is that of settings.yaml, `program` the command line as commander has it, the tables those of src/reconciler/model. */
-export function referencePages(root, schema, program, { errors, diagnostics }) {
+/** `schema` is that of settings.yaml, `program` the command line as commander has it, `tables` those of src/reconciler/model. */
+export function referencePages(root, schema, program, tables) {
   const read = (path) => readFileSync(join(root, path), 'utf8');
   const schemas = readdirSync(join(root, 'schemas'))
     .filter((file) => file.endsWith('.schema.json'))
@@ -21,8 +22,13 @@ export function referencePages(root, schema, program, { errors, diagnostics }) {
   const workflows = WORKFLOWS.map((file) => [file, parse(read(`.github/workflows/${file}`))]);
   const pages = {
     commands: commandsPage(program),
-    'exit-codes': exitCodesPage(program, errors, JSON.parse(read('scripts/reference/errors.json'))),
-    diagnostics: diagnosticsPage(diagnostics),
+    'exit-codes': exitCodesPage(
+      program,
+      tables.ERRORS,
+      JSON.parse(read('scripts/reference/errors.json')),
+    ),
+    diagnostics: diagnosticsPage(tables.DIAGNOSTICS),
+    metrics: metricsPage(tables),
     settings: settingsPage(schema),
     'environment-variables': variablesPage(root),
     documents: documentsPage(schemas),
