@@ -1,9 +1,9 @@
+import { Redactor, SharedValues } from '../../reconciler/model/redactor.ts';
+import type { CommitInfo } from '../../reconciler/model/watch.ts';
 import { stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { asSetpointError, SetpointError } from '../../reconciler/model/error.ts';
 import type { Diagnostic } from '../../reconciler/model/diagnostic.ts';
-import { SharedValues } from '../../reconciler/model/redactor.ts';
-import type { CommitInfo } from '../../reconciler/model/watch.ts';
 import { lockPath } from '../../reconciler/desired/schema-lock.ts';
 import type { Target } from '../../reconciler/desired/target.ts';
 import { InvalidSettings } from '../../reconciler/operations/invalid-settings.ts';
@@ -15,7 +15,6 @@ import {
   type LoadedSession,
 } from '../../reconciler/operations/session.ts';
 import { PolicyViolation } from '../../reconciler/operations/policy.ts';
-import { keepCommitInfos } from './commit-infos.ts';
 import { watch, type FSWatcher } from 'node:fs';
 import { formatCount } from '../../reconciler/model/wording.ts';
 
@@ -373,4 +372,21 @@ export function textOfProblem(problem: SetpointError, placeOf = formatDiagnostic
 
 export function formatDiagnosticPlace({ file, line, column }: Diagnostic): string {
   return `${file}:${line}:${column}`;
+}
+
+type CommitInfos = ReadonlyMap<string, CommitInfo>;
+
+/** Returns the known facts of the commits in `used`; `added` is about the first of them. The values of references are masked in it. */
+export function keepCommitInfos(
+  known: CommitInfos,
+  used: readonly (string | null)[],
+  added: CommitInfo | null | undefined,
+  values: SharedValues,
+): CommitInfos {
+  const infos = new Map([...known].filter(([commit]) => used.includes(commit)));
+  const [commit = null] = used;
+  if (commit === null || added === null || added === undefined) return infos;
+  const masks = new Redactor(values);
+  const [author, subject] = [masks.text(added.author), masks.text(added.subject)];
+  return infos.set(commit, { ...added, author, subject });
 }

@@ -1,6 +1,11 @@
 import { fields, hasTwoNames, type SpecifiedField } from '../model/field.ts';
-import { listRecordEntries, createEntryIdentity, MCP_LISTS, type McpList } from '../model/mcp.ts';
-import { convertToMcpLists } from '../model/mcp-map.ts';
+import {
+  listRecordEntries,
+  createEntryIdentity,
+  MCP_LISTS,
+  type McpList,
+  convertToMcpLists,
+} from '../model/mcp.ts';
 import { isWithin, type Path } from '../model/path.ts';
 import {
   isEmpty,

@@ -23,9 +23,14 @@ import {
   type PlacedFinding,
   readNodeText,
 } from './node.ts';
-import { convertDeclaredServers, normalizeDeclaredEntry } from '../model/mcp-map.ts';
+import {
+  convertDeclaredServers,
+  normalizeDeclaredEntry,
+  identityMember,
+  MCP_LISTS,
+  type McpList,
+} from '../model/mcp.ts';
 import { bareUrl, isSensitiveAddress } from '../model/address.ts';
-import { identityMember, MCP_LISTS, type McpList } from '../model/mcp.ts';
 import { Identity, Secret } from '../model/secret.ts';
 import { findSchemaFaults } from '../model/json-schema.ts';
 import { maskProgramArgument, maskProgramVariable } from '../model/secret-words.ts';

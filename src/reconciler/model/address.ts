@@ -191,3 +191,26 @@ export function isServiceAddress(text: string): boolean {
 export function urlOrigin(url: string): string {
   return isEmbedded(url) ? url : parseUrlCached(url).origin;
 }
+
+/** Headers of routing, framing and content, and the one that asks for secrets in clear, which only the client sets. */
+const RESERVED: ReadonlySet<string> = new Set([
+  'connection',
+  'content-encoding',
+  'content-length',
+  'content-type',
+  'expect',
+  'host',
+  'keep-alive',
+  'proxy-authorization',
+  'proxy-connection',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+  'x-expose-secrets',
+]);
+
+/** Reports whether `server.headers` may not name a header, in whatever case. */
+export function isReservedHeader(name: string): boolean {
+  return RESERVED.has(name.toLowerCase());
+}

@@ -30,8 +30,7 @@ import { isHeaderValue, resolveServer, resolveSettings } from '../desired/resolv
 import type { Target } from '../desired/target.ts';
 import { fileIdentity } from '../host/reference-source.ts';
 import { omitSkipped } from '../plan/declared.ts';
-import { selectOnly } from './chosen.ts';
-import { selectSkipped, referenceError, MissingReferences } from './leavable.ts';
+import { selectOnly, selectSkipped, referenceError, MissingReferences } from './leavable.ts';
 import type { Options, PlanRequest } from './options.ts';
 import { RunRedactors, createMaskingSource, type Running } from './redacting.ts';
 import type { RunTargets } from './select.ts';

@@ -56,8 +56,8 @@ import {
   listPathedEntries,
   UNNAMED,
   unreadableItems,
+  OTHERS,
 } from '../model/mcp.ts';
-import { OTHERS } from '../model/mcp-map.ts';
 import {
   listManagedMcpLists,
   managesEntry,

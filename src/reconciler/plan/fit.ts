@@ -36,8 +36,8 @@ import {
   isUnmanagedEntry,
   MCP_LISTS,
   type McpList,
+  KEYED,
 } from '../model/mcp.ts';
-import { KEYED } from '../model/mcp-map.ts';
 import { isOfKind, nativeDefinitions, nativeNodes, serversWith } from '../model/native-schema.ts';
 
 /**

@@ -1,3 +1,13 @@
+import { memberFacts } from '../model/path-facts.ts';
+import {
+  filterMembers,
+  isEmpty,
+  isRecord,
+  createRecord,
+  sameValue,
+  type Value,
+  type ValueRecord,
+} from '../model/value.ts';
 import { holdsMask, isMaskedSecret } from '../model/secret-words.ts';
 import {
   identityMember,
@@ -10,13 +20,12 @@ import {
   type McpList,
   listRecordEntries,
   createKnownEntry,
+  readEntryAuth,
 } from '../model/mcp.ts';
-import { readEntryAuth, selectServedMembers, withoutServed } from '../model/mcp-map.ts';
 import type { Dialect } from '../model/dialect.ts';
 import { formatPath, type Path } from '../model/path.ts';
 import { type Change, isUndeclared, type Unknown, type Unpreservable } from '../model/plan.ts';
 import type { NamedSettings, ObservedState } from '../model/state.ts';
-import { isEmpty, isRecord, createRecord, type Value, type ValueRecord } from '../model/value.ts';
 import { type Reason, REASONS } from '../model/reasons.ts';
 import {
   type Concealment,
@@ -264,4 +273,19 @@ export function createEntryRemoval(
 ): Change {
   const source = isUndeclared(reason) ? (named?.block.others?.source ?? null) : null;
   return createChange(settingsAt(path, source), 'remove', entry, null, reason);
+}
+
+/** A way to authenticate without what the server alone writes into it, such as the tokens of a login. */
+export function withoutServed(auth: Value): Value {
+  return isRecord(auth) ? filterMembers(auth, (name) => !isServed(name)) : auth;
+}
+
+/** Returns the members that the server has added to an authentication: they belong to the strategy they were made for. */
+function selectServedMembers(auth: Value | undefined, strategy: Value | undefined): ValueRecord {
+  if (!isRecord(auth) || !sameValue(auth['strategy'], strategy)) return createRecord([]);
+  return filterMembers(auth, (name, value) => isServed(name) && value !== null);
+}
+
+function isServed(name: string): boolean {
+  return memberFacts('McpAuth', name).served === true;
 }

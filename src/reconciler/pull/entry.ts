@@ -20,8 +20,7 @@ import {
   type Value,
   type ValueRecord,
 } from '../model/value.ts';
-import { withoutServed } from '../model/mcp-map.ts';
-import { readMemberOrDefault } from '../plan/mcp-entry.ts';
+import { readMemberOrDefault, withoutServed } from '../plan/mcp-entry.ts';
 import { isObject, type JsonObject } from '../yaml-edit/source.ts';
 import {
   createVariableMarker,

@@ -1,6 +1,7 @@
 import { member, findNode, plainValue, type Node } from '../desired/node.ts';
-import { convertToMcpLists, USUAL_TRANSPORT } from '../model/mcp-map.ts';
 import {
+  convertToMcpLists,
+  USUAL_TRANSPORT,
   listRecordEntries,
   entryPaths,
   createEntryIdentity,

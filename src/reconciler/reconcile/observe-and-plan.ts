@@ -1,6 +1,13 @@
-import { SetpointError } from '../model/error.ts';
-import type { PartPlan } from '../model/plan.ts';
-import type { ObservedState } from '../model/state.ts';
+import { asSetpointError, SetpointError } from '../model/error.ts';
+import type { PartPlan, Change } from '../model/plan.ts';
+import { type ObservedState, findDeclaredServers, type DesiredState } from '../model/state.ts';
+import { listSkippedNames } from '../model/uncompared.ts';
+import type { ManagedResource, NamedItems, PlanInput, Reading } from './contract.ts';
+import { itemReferences, listItemNames, type ItemReference } from '../model/collection.ts';
+import { listRecordEntries, MCP_LISTS, listPathedEntries, OTHERS } from '../model/mcp.ts';
+import { formatPath } from '../model/path.ts';
+import { isRecord } from '../model/value.ts';
+import { managesEntry, managesField } from '../plan/declared.ts';
 import { planEnvironment, type PlanResult } from '../plan/plan-environment.ts';
 import {
   planSettingsPart,
@@ -8,9 +15,6 @@ import {
   extractSettingsPlan,
   withSettings,
 } from '../plan/settings-part.ts';
-import type { PlanInput, Reading } from './contract.ts';
-import { resolveReferences } from './references.ts';
-import { listUndeclaredItems } from './undeclared.ts';
 
 /**
  * The one way to a plan: plan, drift, apply, a plan against a snapshot and explain all observe and plan here, and differ in
@@ -103,4 +107,185 @@ async function proveSafePlan<O extends ObservedState | null>(
   const refused = other === undefined ? null : `an apply would be refused (rule ${other.rule})`;
   const proofs = await input.prove(plan, observed, refused);
   return planEnvironment(input, observed, plan, proofs);
+}
+
+/*
+ * Names that declared items have of items of other blocks. Each must be there once the plan is applied: declared by the file, or on the service.
+ * That the file removes or renames it is found before, without a service.
+ */
+
+/** The block of mcp servers, which are in the settings. */
+const SERVERS = 'mcp_servers';
+
+/** Items that a service makes when it needs them, and names that it looks up only when an agent runs. */
+const NOT_JUDGED: Readonly<Record<string, (name: string) => boolean>> = {
+  agent_profiles: (name) => name === 'default',
+  secrets: () => true,
+};
+
+/**
+ * Throws a SetpointError if an item that the plan writes names one that will not be there, or one of which the service has two. Asks the
+ * service only for what the file does not declare. What a snapshot does not have is not judged, nor an item that is as the file declares it.
+ */
+export async function resolveReferences(
+  input: Pick<PlanInput<ObservedState | null>, 'desired' | 'reader' | 'resources' | 'signal'>,
+  settings: ObservedState | null,
+  changes: readonly Pick<Change, 'path'>[],
+): Promise<void> {
+  const { desired, resources } = input;
+  if (settings === null || settings.saved === true) return;
+  const isWritten = ({ path: [block, name] }: ItemReference): boolean =>
+    changes.some(({ path }) => path[0] === block && path[1] === name);
+  const open = itemReferences(desired).filter((one) => isWritten(one) && isOpen(one, desired));
+  const blocks = new Set(open.map(({ block }) => block));
+  if (blocks.size === 0) return;
+  const problems: string[] = [];
+  for (const block of blocks) {
+    const asked = open.filter((one) => one.block === block);
+    const named = resources
+      .flatMap((one) => one.named ?? [])
+      .find(({ form }) => form.block === block);
+    const found =
+      block === SERVERS
+        ? serversAfter(desired, settings)
+        : named === undefined
+          ? null
+          : await namesOn(named, asked, input, settings);
+    if (found === null) continue;
+    const noun = named?.form.resource ?? 'mcp server';
+    problems.push(...asked.flatMap((one) => describeReferenceProblem(one, noun, found)));
+  }
+  if (problems.length === 0) return;
+  throw new SetpointError('unfit-for-service', `${problems.join(' ')} Nothing was sent.`, {
+    hint: 'Correct the name, or declare what it names.',
+  });
+}
+
+/** Reports whether the file does not declare what a place names, so that the service must have it. */
+function isOpen({ block, name }: ItemReference, desired: DesiredState): boolean {
+  if (NOT_JUDGED[block]?.(name) === true) return false;
+  const declared = desired.items.get(block) ?? [];
+  return !listItemNames(declared as Parameters<typeof listItemNames>[0]).includes(name);
+}
+
+/** The names of a collection, each as often as the service has it; null if that does not show. */
+async function namesOn(
+  { list }: NamedItems,
+  asked: readonly ItemReference[],
+  { desired, reader, signal }: Pick<PlanInput, 'desired' | 'reader' | 'signal'>,
+  settings: ObservedState,
+): Promise<readonly string[] | null> {
+  const names = [...new Set(asked.map(({ name }) => name))];
+  const declared = names.map((name) => ({
+    name,
+    members: {},
+    source: findReferenceSource(name, asked),
+  }));
+  const found = await list(reader, settings, { declared, desired, isReferred: true }, signal);
+  if (found === 'untold') return null;
+  return found?.items.map(({ name }) => name) ?? [];
+}
+
+function findReferenceSource(
+  name: string,
+  asked: readonly ItemReference[],
+): ItemReference['source'] {
+  const found = asked.find((one) => one.name === name);
+  return found?.source ?? { file: '', line: 0, column: 0 };
+}
+
+/** The names of the mcp servers of a service once the plan is applied; null if the service gives one of them its name. */
+function serversAfter(desired: DesiredState, { values }: ObservedState): readonly string[] | null {
+  const config = values['mcp_config'];
+  const own = findDeclaredServers(desired);
+  const isManaged = own !== undefined && managesField(desired, 'mcp_config');
+  const declared = isManaged
+    ? MCP_LISTS.flatMap((list) => (isRecord(own.value) ? listRecordEntries(own.value[list]) : []))
+    : [];
+  const there = listPathedEntries(config)
+    .filter(({ list, entry }) => !isManaged || !managesEntry(desired, list, entry))
+    .map(({ entry }) => entry);
+  const names = [...declared, ...there].map(({ name }) => name);
+  if (names.some((name) => typeof name !== 'string')) return null;
+  const others = isRecord(config) ? config[OTHERS] : undefined;
+  return [
+    ...names.filter((name) => typeof name === 'string'),
+    ...(isRecord(others) ? Object.keys(others) : []),
+  ];
+}
+
+function describeReferenceProblem(
+  { block, name, path, source: { file, line } }: ItemReference,
+  noun: string,
+  found: readonly string[],
+): string[] {
+  const count = found.filter((one) => one === name).length;
+  if (count === 1) return [];
+  const at = `${formatPath(path)} (${file}:${line}) names the ${noun} ${name}`;
+  return [
+    count === 0
+      ? `${at}, which neither the file (${block}) nor the service has.`
+      : `${at}, and the service has ${count} of that name. Rename or remove the others on the service.`,
+  ];
+}
+
+type Input = PlanInput<ObservedState | null>;
+
+/** The names of the items of a block that the file does not declare, or why they are not known. */
+interface Listed {
+  readonly resource: ManagedResource;
+  readonly names: readonly string[];
+  readonly error: SetpointError | null;
+}
+
+/**
+ * Lists the items that a service has of each block that the file does not declare, all at once, as parts without changes. A list that
+ * changes something on the service is not requested. Never rejects: one warning names all lists that cannot be read.
+ */
+export async function listUndeclaredItems(
+  input: Input,
+  settings: ObservedState | null,
+  signal: AbortSignal,
+): Promise<readonly PartPlan[]> {
+  const { listing, desired, resources } = input;
+  if (listing === undefined || settings === null) return [];
+  const isDeclared = (block: string): boolean =>
+    (desired.items.get(block) ?? []).length > 0 || desired.exhaustive?.has(block) === true;
+  const lists = await Promise.all(
+    resources.map(async (resource): Promise<Listed> => {
+      const { named, block } = resource;
+      const none = { resource, names: [], error: null };
+      if (named === undefined || isDeclared(block)) return none;
+      if (named.listWrites(settings.dialect.name)) return none;
+      try {
+        const names = await listNames(named, { ...input, reader: listing, signal }, settings);
+        const skipped = listSkippedNames(desired, block);
+        return { ...none, names: names.filter((name) => !skipped.has(name)) };
+      } catch (thrown) {
+        // A snapshot has what it was taken with.
+        return settings.saved === true ? none : { ...none, error: asSetpointError(thrown) };
+      }
+    }),
+  );
+  const failed = lists.filter(({ error }) => error !== null);
+  const message = `Not listed here: ${failed.map(({ resource }) => resource.block).join(', ')}. ${failed[0]?.error?.message}`;
+  return lists.flatMap((list): PartPlan[] => {
+    const { resource, names } = list;
+    const path = [resource.block];
+    const warnings = list === failed[0] ? [{ code: 'not-listed', message, path } as const] : [];
+    if (names.length === 0 && warnings.length === 0) return [];
+    const empty = { changes: [], unknown: [], unmet: [], gone: [], unpreservable: [] };
+    const unmanaged = names.map((name) => [resource.block, name]);
+    return [{ resource, ...empty, unmanaged, warnings, work: [] }];
+  });
+}
+
+async function listNames(
+  { list }: NamedItems,
+  { desired, reader, signal }: Pick<Input, 'desired' | 'reader' | 'signal'>,
+  settings: ObservedState,
+): Promise<readonly string[]> {
+  const asked = { declared: [], desired, isReferred: true } as const;
+  const listed = await list(reader, settings, asked, signal);
+  return listed === null || listed === 'untold' ? [] : listed.items.map(({ name }) => name);
 }

@@ -1,4 +1,4 @@
-import { parseUrlCached } from '../model/address.ts';
+import { parseUrlCached, isReservedHeader } from '../model/address.ts';
 import type { Dispatcher } from '../model/dispatcher.ts';
 import { SetpointError } from '../model/error.ts';
 import type { Clock } from '../model/ports.ts';
@@ -16,7 +16,6 @@ import {
   type Turns,
 } from './network.ts';
 import { ReadSlots } from './read-slots.ts';
-import { isReservedHeader } from '../model/mcp.ts';
 
 /**
  * The options of a connection.

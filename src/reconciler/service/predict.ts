@@ -10,8 +10,14 @@ import {
   withPart,
 } from '../effects/stored.ts';
 import { MODEL_PART, type FieldName } from '../model/field.ts';
-import { listRecordEntries, MCP_LISTS, type McpList } from '../model/mcp.ts';
-import { OTHERS, USUAL_AUTH, USUAL_TRANSPORT } from '../model/mcp-map.ts';
+import {
+  listRecordEntries,
+  MCP_LISTS,
+  type McpList,
+  OTHERS,
+  USUAL_AUTH,
+  USUAL_TRANSPORT,
+} from '../model/mcp.ts';
 import { isMaskedSecret } from '../model/secret-words.ts';
 import { Secret, UnseenSecret } from '../model/secret.ts';
 import type { ObservedState, Prediction } from '../model/state.ts';

@@ -18,8 +18,16 @@ import type { Writing } from './port.ts';
 import { sendOnce } from './request.ts';
 import { type Reply } from './exchange.ts';
 import { ServiceError } from './service-error.ts';
-import { KEYED, convertToMcpLists, OTHERS, USUAL_TRANSPORT } from '../model/mcp-map.ts';
-import { listRecordEntries, createEntryIdentity, MCP_LISTS, type McpList } from '../model/mcp.ts';
+import {
+  KEYED,
+  convertToMcpLists,
+  OTHERS,
+  USUAL_TRANSPORT,
+  listRecordEntries,
+  createEntryIdentity,
+  MCP_LISTS,
+  type McpList,
+} from '../model/mcp.ts';
 import { Secret } from '../model/secret.ts';
 
 /** The body of a write, or why the service must not be sent it. */

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { GoneEnvironments } from '../../../src/controller/watch/gone.ts';
+import { GoneEnvironments } from '../../../src/controller/watch/upkeep.ts';
 import { Journal } from '../../../src/controller/watch/journal/journal.ts';
 import { SetpointError } from '../../../src/reconciler/model/error.ts';
 import type { JournalEvent } from '../../../src/reconciler/model/watch.ts';

@@ -1,5 +1,4 @@
-import { isServiceAddress, urlOrigin } from '../../model/address.ts';
-import { isReservedHeader } from '../../model/mcp.ts';
+import { isServiceAddress, urlOrigin, isReservedHeader } from '../../model/address.ts';
 import {
   member,
   overlay,

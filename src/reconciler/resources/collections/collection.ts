@@ -8,7 +8,7 @@ import {
 import type { Reason } from '../../model/reasons.ts';
 import type { DialectName } from '../../model/dialect.ts';
 import { SetpointError, type Warning } from '../../model/error.ts';
-import type { Path } from '../../model/path.ts';
+import type { Path, Source } from '../../model/path.ts';
 import type { Change, PartPlan, Unknown, Quick } from '../../model/plan.ts';
 import type { DesiredState, ObservedState } from '../../model/state.ts';
 import { toDigestForm } from '../../plan/declared.ts';
@@ -18,11 +18,9 @@ import { NOTHING_KNOWN } from '../../plan/plan-settings.ts';
 import { extractSettingsPlan } from '../../plan/settings-part.ts';
 import { findDeclaredItemName, listWrites, OTHERS, withApproved, withOthers } from './whole.ts';
 import { planCollection, readWholeValue } from './plan.ts';
-import type { Source } from '../../model/path.ts';
 import type { ManagedResource, PlanInput, Reading } from '../../reconcile/contract.ts';
 import { LackingError } from '../../reconcile/observe-and-plan.ts';
-import { afterEarlierRenames, afterRenames, throwIfNotRenamed } from './renames.ts';
-import { mayBeRenamed } from './may-be-renamed.ts';
+import { afterEarlierRenames, afterRenames, throwIfNotRenamed, mayBeRenamed } from './renames.ts';
 import { roomMade, throwIfUnfit } from './room.ts';
 import { readChangedItemName } from './send.ts';
 import {

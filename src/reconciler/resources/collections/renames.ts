@@ -1,17 +1,21 @@
-import { isRename, type Change, type Plan } from '../../model/plan.ts';
-import { renamedFrom } from '../../model/reasons.ts';
 import {
-  secondName,
-  waitingFor,
+  isSecretHolder,
+  itemsDeclared,
   type CollectionForm,
   type DesiredItem,
-  type FormerName,
+  type ListedItem,
   type Listing,
+  secondName,
+  waitingFor,
+  type FormerName,
 } from '../../model/collection.ts';
-import { SetpointError } from '../../model/error.ts';
-import { formatPath } from '../../model/path.ts';
-import { createRecord, type ValueRecord } from '../../model/value.ts';
-import type { CollectionCodec } from './wire.ts';
+import { type Warning, SetpointError } from '../../model/error.ts';
+import { formatPath, type Path } from '../../model/path.ts';
+import { sameValue, createRecord, type ValueRecord } from '../../model/value.ts';
+import type { PlanInput } from '../../reconcile/contract.ts';
+import type { CollectionState, CollectionCodec } from './wire.ts';
+import { isRename, type Change, type Plan } from '../../model/plan.ts';
+import { renamedFrom } from '../../model/reasons.ts';
 
 /* Items that get another name. What is planned of them is planned on the list as it is once they have it. */
 
@@ -146,4 +150,52 @@ export function throwIfNotRenamed(
         `Remove the entry from moved and declare ${formatPath([block, former.name])} as null to remove it; ${own} is created with every secret declared.`,
       );
   }
+}
+
+/**
+ * That an item is new and another one left the file, or is like it and not named: its key may have been edited, and then the plan makes a second one.
+ * Secrets are not compared, and an item of which only the name is known is like none.
+ */
+export function mayBeRenamed(
+  form: CollectionForm,
+  unmanaged: readonly Path[],
+  { items, listing }: CollectionState,
+  base: PlanInput['base'],
+): Warning[] {
+  const there = new Map(listing.items.map((one) => [one.name, one]));
+  const unnamed = unmanaged.flatMap(([, name = '']) => there.get(name) ?? []);
+  const created = items.filter(({ name, members }) => members !== null && !there.has(name));
+  const before = base === null || 'classify' in base ? [] : itemsDeclared(base, form);
+  const hasLeft = ({ name }: ListedItem): boolean =>
+    before.some((one) => one.name === name && one.members !== null);
+  const isCandidate = (item: DesiredItem, other: ListedItem): boolean =>
+    hasLeft(other) || isLike(form, listing, item, other);
+  return created.flatMap((item): Warning[] => {
+    const [former, ...others] = unnamed.filter((one) => isCandidate(item, one));
+    if (former === undefined || others.length > 0) return [];
+    if (created.filter((one) => isCandidate(one, former)).length > 1) return [];
+    const [from = '', to = ''] = [former.name, item.name].map((name) =>
+      formatPath([form.block, name]),
+    );
+    const message = `${to} is new, and ${from} stays on the service. If you renamed it, declare that, and its keys go along: moved: [{ from: ${from}, to: ${to} }].`;
+    return [{ code: 'may-be-renamed', message, path: [form.block, item.name] }];
+  });
+}
+
+function isLike(
+  form: CollectionForm,
+  { whole = (_, value) => value }: Listing,
+  { members }: DesiredItem,
+  other: ListedItem,
+): boolean {
+  const names = Object.keys(members ?? {}).filter(
+    (name) => !isSecretHolder(form, name, members?.[name] ?? null),
+  );
+  return (
+    names.length > 0 &&
+    Object.keys(other.members).length > 0 &&
+    names.every((name) =>
+      sameValue(whole(name, members?.[name] ?? null), whole(name, other.members[name] ?? null)),
+    )
+  );
 }
