@@ -1,4 +1,3 @@
-import { ERRORS } from '../../reconciler/model/error.ts';
 import type { Variables } from '../../reconciler/model/ports.ts';
 import { pathExists } from '../../reconciler/host/read-text.ts';
 import { readDotenv } from '../../reconciler/host/reference-source.ts';
@@ -35,8 +34,8 @@ export function hintForCommand(
         ? `Set ${names}, or add --dotenv .env, and run again.`
         : whole,
     );
-  if (hint !== ERRORS.usage.hint || command === undefined) return hint;
-  return hint.replace('COMMAND', command);
+  if (code !== 'usage' || command === undefined) return hint;
+  return hint.replace('help COMMAND', `help ${command}`);
 }
 
 /** Reports whether the file of variables that `init` mentions is here and has one of these. A pipeline does not read it. */

@@ -3,6 +3,7 @@ import { asSetpointError } from '../../reconciler/model/error.ts';
 import type { Clock } from '../../reconciler/model/ports.ts';
 import { API_VERSION, KIND } from '../../reconciler/kubernetes/crd.ts';
 import type { WatchState } from '../../reconciler/model/watch.ts';
+import { describeRecord, formatRecord } from '../../reconciler/render/record-text.ts';
 import { visible } from '../../reconciler/render/text.ts';
 import { whatDiffers } from '../watch/healing.ts';
 import { isPassing } from '../watch/schedule.ts';
@@ -41,9 +42,8 @@ export function describeTransition(
         ? { type: 'Warning', reason: 'Unreachable', note: whatDiffers(state) }
         : null;
     case 'write': {
-      const { status, changes } = event.outcome;
-      const isDone = status === 'applied';
-      const note = `${event.by === 'watch' ? 'Healed' : 'Written'}: ${status}, ${changes.length} of the plan.`;
+      const isDone = event.outcome.status === 'applied';
+      const note = formatRecord(describeRecord(event));
       return {
         type: isDone ? 'Normal' : 'Warning',
         reason: isDone ? 'Applied' : 'NotApplied',

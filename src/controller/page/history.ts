@@ -1,21 +1,15 @@
-import { formatPath } from '../../reconciler/model/path.ts';
-import { formatCount, namesListed } from '../../reconciler/model/wording.ts';
+import { namesListed } from '../../reconciler/model/wording.ts';
 import type { EnvironmentPlan } from '../../reconciler/model/plan.ts';
-import type {
-  JournalRecord,
-  NoticeEvent,
-  StateEvent,
-  WriteEvent,
-} from '../../reconciler/model/watch.ts';
+import type { JournalRecord, NoticeEvent, WriteEvent } from '../../reconciler/model/watch.ts';
 import { markup, type Markup, type MarkupPart } from '../../reconciler/render/html/page.ts';
 import { renderLabelRow, softHtml } from '../../reconciler/render/html/parts.ts';
 import { sectionBodyHtml } from '../../reconciler/render/html/section.ts';
 import { historyRows, type ShownRecord } from '../../reconciler/render/history-rows.ts';
 import { isAboutWrite } from '../../reconciler/model/error.ts';
 import { outcomeSection, planSection, LABELS } from '../../reconciler/render/section.ts';
-import { type Label, ageText } from '../../reconciler/render/change.ts';
+import type { Label } from '../../reconciler/render/change.ts';
 import { visible } from '../../reconciler/render/text.ts';
-import { formatUncomparedCount } from '../../reconciler/render/wording.ts';
+import { describeRecord } from '../../reconciler/render/record-text.ts';
 import type { Health } from '../watch/watching.ts';
 import { clockText, renderRelativeTime } from './times.ts';
 
@@ -96,17 +90,15 @@ function recordHtml(record: ShownRecord, commits: Commits, now: number): Markup 
     case 'writing':
       return renderLabelRow(
         WRITING,
-        markup`<p>${formatCount(record.paths.length, 'path')}: <code class="name">${namesListed(record.paths)}</code></p>\n`,
+        markup`<p><code class="name">${describeRecord(record).detail}</code></p>\n`,
         softHtml(at, commitHtml(record.commit, commits)),
       );
-    case 'clock-set': {
-      const way = record.by < 0 ? 'back' : 'forward';
+    case 'clock-set':
       return renderLabelRow(
         CLOCK_SET,
-        markup`<p>${ageText(Math.abs(record.by), ' ')} ${way}</p>\n`,
+        markup`<p>${describeRecord(record).title}</p>\n`,
         softHtml(at),
       );
-    }
     case 'files':
     case 'started':
     case 'stopped':
@@ -130,23 +122,15 @@ const NOTICES: Readonly<Record<'sent' | 'failed' | 'begun' | 'unknown', Label>> 
 };
 
 function renderStateEvent(
-  record: StateEvent & { readonly at: string },
+  record: Extract<ShownRecord, { kind: 'state' }>,
   commits: Commits,
   at: Markup,
 ): Markup {
   const { status, before, after, commit, plan } = record;
-  const { changes, unknown } = plan ?? { changes: [], unknown: [] };
-  const what =
-    plan?.error?.message ??
-    [
-      ...(changes.length === 0
-        ? []
-        : [`${formatCount(changes.length, 'change')}: ${pathsText(changes)}`]),
-      ...(unknown.length === 0 ? [] : [formatUncomparedCount(unknown.length)]),
-    ].join('; ');
+  const what = describeRecord(record).detail;
   return renderLabelRow(
     LABELS[status],
-    markup`<p>was ${LABELS[before].words}${what === '' ? null : [', now ', what]}</p>\n`,
+    markup`<p>was ${LABELS[before].words}${what === null ? null : [', now ', what]}</p>\n`,
     softHtml(
       at,
       after === null || status === 'in-sync' ? null : `made after the read at ${clockText(after)}`,
@@ -170,15 +154,6 @@ function writeHtml(
     outcome.changes.length === 0 && outcome.error === null
       ? null
       : renderFold('What was written', sectionBodyHtml(section)),
-  );
-}
-
-const MOST_PATHS = 3;
-
-function pathsText(changes: readonly { readonly path: readonly string[] }[]): string {
-  return namesListed(
-    changes.map(({ path }) => formatPath(path)),
-    MOST_PATHS,
   );
 }
 

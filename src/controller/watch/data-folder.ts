@@ -16,6 +16,8 @@ export interface Chosen {
   readonly names: readonly string[];
   /** Names that the data folder does not have: they may be misspelled, or not have been read yet. */
   readonly unknown: readonly string[];
+  /** True if the folder knows no environment. */
+  readonly isFolderEmpty: boolean;
   /** The remedy for them. */
   readonly hint: string;
   /** The names of environments that are suspended, or in which healing has stopped. */
@@ -43,9 +45,16 @@ export async function selectEnvironmentNames(
   });
   const unknown = names.filter((name) => !held.has(name));
   const [first = ''] = unknown;
-  const hint = known.length === 0 ? NOTHING : choicesHint(first, known);
+  const isFolderEmpty = known.length === 0;
+  const hint = isFolderEmpty ? NOTHING : choicesHint(first, known);
   const all = [...new Set(names)];
-  return { names: all, unknown, hint, resumable: all.filter((name) => held.get(name) === true) };
+  return {
+    names: all,
+    unknown,
+    isFolderEmpty,
+    hint,
+    resumable: all.filter((name) => held.get(name) === true),
+  };
 }
 
 /**
@@ -58,8 +67,8 @@ export async function namesToChange(
   { force, also }: { readonly force: boolean; readonly also: string },
 ): Promise<Chosen> {
   const chosen = await selectEnvironmentNames(data, asked);
-  const { unknown, hint } = chosen;
-  if (unknown.length === 0 || hint === NOTHING || force) return chosen;
+  const { unknown, isFolderEmpty, hint } = chosen;
+  if (unknown.length === 0 || isFolderEmpty || force) return chosen;
   throw usageError(
     `No controller of ${data} has read ${namesListed(unknown)}.`,
     `${hint}${also} Nothing was changed.`,

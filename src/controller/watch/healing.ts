@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { ACTIVE_FORM, COLLECTION_FORMS } from '../../reconciler/model/collection-forms.ts';
+import { listPathsInShort, shortenReason } from '../../reconciler/render/record-text.ts';
 import { formatPath, type Path } from '../../reconciler/model/path.ts';
 import { ERRORS, type ErrorCode, type ErrorReport } from '../../reconciler/model/error.ts';
 import type { EnvironmentOutcome } from '../../reconciler/model/outcome.ts';
@@ -14,7 +15,6 @@ import type {
 } from '../../reconciler/model/watch.ts';
 import { isList, isRecord, type Json } from '../../reconciler/model/value.ts';
 import type { WatchStatus } from '../../reconciler/model/verdict.ts';
-import { namesListed } from '../../reconciler/model/wording.ts';
 import type { ConfirmationLevel } from './confirmation.ts';
 import { isSomeSent, notStoredAfter } from './heal-limits.ts';
 import { causeText } from '../../reconciler/render/cause-groups.ts';
@@ -162,26 +162,12 @@ export function isStanding({ code }: Pick<ErrorReport, 'code'>): boolean {
   return [3, 5, 6].includes(ERRORS[code as ErrorCode].exit);
 }
 
-/** Paths that are named; the others are counted. */
-const MOST_PATHS = 3;
-const LONGEST_PATH = 160;
-/** A reason that a user gives is used in full; a message may be foreign. */
-const LONGEST = 500;
-
 /** Returns the differences in short: the first paths, or why the last read failed. Empty without a difference. */
 export function whatDiffers({ plan, found }: Pick<WatchState, 'plan' | 'found'>): string {
   if (plan === null || found === 'in-sync') return '';
   if (plan.error !== null) return shortenReason(causeText(plan.error));
   const paths = (plan.changes.length > 0 ? plan.changes : plan.unknown).map(({ path }) => path);
-  return pathsInShort(paths.map((path) => formatPath(path)));
-}
-
-/** The first of some names: `a, b, c and 2 more`. */
-export function pathsInShort(names: readonly string[]): string {
-  return namesListed(
-    names.map((name) => shortenReason(name, LONGEST_PATH)),
-    MOST_PATHS,
-  );
+  return listPathsInShort(paths.map((path) => formatPath(path)));
 }
 
 function byWhom({ by }: Suspension): string {
@@ -192,10 +178,6 @@ function byWhom({ by }: Suspension): string {
 export function suspensionInShort(suspension: Suspension): string {
   const who = byWhom(suspension);
   return `${shortenReason(suspension.reason)}${who === '' ? '' : ` (${who.trim()})`}`;
-}
-
-function shortenReason(text: string, longest = LONGEST): string {
-  return text.length > longest ? `${text.slice(0, longest - 1)}…` : text;
 }
 
 /** Describes the writer of a path, or the server that stores another value, which stopped healing. */
@@ -228,7 +210,7 @@ export function whyNotHealed(
   if (!isHealable(found)) return null;
   if (settings.mode === 'detect') return 'detect only';
   if (stopped !== null)
-    return `healing stopped: ${describeStopCause(stopped)} ${shortenReason(stopped.path, LONGEST_PATH)}`;
+    return `healing stopped: ${describeStopCause(stopped)} ${shortenReason(stopped.path, 160)}`;
   if (heldBy !== null) return `held by ${shortenReason(heldBy)}`;
   for (const { kind } of problems) if (HINDERS[kind] !== undefined) return HINDERS[kind];
   if (state.waits !== null) return state.waits.words;

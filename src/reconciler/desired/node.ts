@@ -162,6 +162,8 @@ export interface Finding {
   readonly hint: string;
   readonly path?: readonly string[];
   readonly severity?: 'error' | 'warning';
+  /** True if one place of a file stands for all others with this message. */
+  readonly isOfFile?: boolean;
 }
 
 /** A finding with its place. */

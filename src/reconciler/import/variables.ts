@@ -33,7 +33,7 @@ export function findVariables(variables: ForeignRecord, at: Path, found: Gatheri
   for (const [name, value] of Object.entries(variables)) {
     const to = findSettingPlace(name);
     if (to !== null) found.take(['settings', ...to], value, [...at, name]);
-    else if (KEY_OF_SERVER.test(name)) found.leave([...at, name], NOT_TAKEN.key);
+    else if (KEY_OF_SERVER.test(name)) found.leaveServerKey([...at, name]);
     else found.leave([...at, name], OF_PROCESS.test(name) ? NOT_TAKEN.process : NOT_TAKEN.other);
   }
 }

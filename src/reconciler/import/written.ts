@@ -179,6 +179,8 @@ export interface Finding {
 interface SkippedContent {
   readonly at: Path;
   readonly reason: string;
+  /** True for the key of the server itself, which `--server` takes. */
+  readonly isServerKey?: true;
 }
 
 /** The findings in a file for a settings file. */
@@ -195,7 +197,6 @@ export const NOT_TAKEN = {
   fallback: 'its default is not taken: a secret has none in a settings file',
   program: 'a form of one program alone; write it as in mcp.json',
   process: 'configures the process of the server, not its settings',
-  key: 'the key of the server itself',
   off: 'switched off there',
   shape: 'not of the form that it has there',
   name: 'its name may contain a secret',
@@ -216,6 +217,10 @@ export class Gathering implements Findings {
 
   leave(at: Path, reason: string): void {
     this.left.push({ at, reason });
+  }
+
+  leaveServerKey(at: Path): void {
+    this.left.push({ at, reason: 'the key of the server itself', isServerKey: true });
   }
 
   /** Leaves every member of a map that is not known. */

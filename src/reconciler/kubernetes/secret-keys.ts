@@ -2,6 +2,7 @@ import {
   listMembers,
   member,
   readNodeText,
+  type Finding,
   type Node,
   type PlacedFinding,
 } from '../desired/node.ts';
@@ -12,6 +13,9 @@ export interface SecretKey {
   readonly name: string;
   readonly key: string;
 }
+
+/** Why a value cannot be in an object, and the remedy. */
+export type Refusal = Pick<Finding, 'message' | 'hint' | 'isOfFile'>;
 
 const NAME = /^[a-z0-9]([-.a-z0-9]{0,251}[a-z0-9])?$/;
 /** Two dots in a row are the end of no reference that is read back. */
@@ -37,7 +41,7 @@ export function secretKeyFor(
   block: Node | undefined,
   given: string | undefined,
   used?: Set<Node>,
-): SecretKey | { readonly message: string; readonly hint: string } {
+): SecretKey | Refusal {
   const named = reference.text.slice(2, -1).replace(/:-.*$/s, '');
   const own = member(member(block, 'references'), named);
   if (own !== undefined) used?.add(own);
@@ -54,9 +58,10 @@ export function secretKeyFor(
 }
 
 /** The one finding for all references without a named Secret. */
-export const UNNAMED = {
+const UNNAMED = {
   message: 'No Secret is named for this reference.',
   hint: 'Name the Secret that has the values of all of them: --secret NAME, or kubernetes: {secret: NAME} in the file. kubernetes.references places a single one.',
+  isOfFile: true,
 };
 
 /** Entries of `kubernetes.references` that placed nothing, such as one of a misspelt variable. */

@@ -14,7 +14,7 @@ import type { Target } from '../desired/target.ts';
 import { createRecord, assignPath, type Json, type ValueRecord } from '../model/value.ts';
 import { camelCase } from './names.ts';
 import { memberSchema, specSchema, type KubeObject } from './crd.ts';
-import { secretKeyFor, type SecretKey } from './secret-keys.ts';
+import { secretKeyFor, type Refusal, type SecretKey } from './secret-keys.ts';
 import { refuse, convertNode, type Taking } from './take.ts';
 
 /** Blocks that a spec has in a form of its own, or not at all. */
@@ -168,8 +168,7 @@ function secretRef(
   taking: Taking,
 ): KubeObject | undefined {
   const reference = parseWholeReference(readNodeText(node) ?? '');
-  const found: SecretKey | { message: string; hint: string } =
-    reference === null ? NO_REFERENCE : taking.secretOf(reference);
+  const found: SecretKey | Refusal = reference === null ? NO_REFERENCE : taking.secretOf(reference);
   if ('name' in found) return { ...found };
   refuse(node, { filePath }, found, taking);
   return undefined;

@@ -1,7 +1,7 @@
 import { findTextKind } from '../desired/blocks.ts';
 import type { TextKind } from '../desired/blocks/block.ts';
 import { envPairs, splitShellLine } from '../desired/lines.ts';
-import type { Finding, Node, PlacedFinding, ScalarNode } from '../desired/node.ts';
+import type { Node, PlacedFinding, ScalarNode } from '../desired/node.ts';
 import {
   isMalformed,
   mayHoldReference,
@@ -12,7 +12,7 @@ import type { Path } from '../model/path.ts';
 import type { Json } from '../model/value.ts';
 import { canAcceptScalar, listKey, memberSchema, type Structural } from './crd.ts';
 import { entryPlace, formatMemberPlace } from './place.ts';
-import type { SecretKey } from './secret-keys.ts';
+import type { Refusal, SecretKey } from './secret-keys.ts';
 
 /** A value of a Secret, and where it goes. */
 export interface ValueFrom {
@@ -27,7 +27,7 @@ export interface Taking {
   /** The values under `native` that no schema here knows. */
   readonly native: [path: Path, value: Json][];
   readonly findings: PlacedFinding[];
-  readonly secretOf: (reference: Reference) => SecretKey | { message: string; hint: string };
+  readonly secretOf: (reference: Reference) => SecretKey | Refusal;
 }
 
 /** A place: in the spec, and in the file, where an entry of a list goes by its position. */
@@ -246,12 +246,12 @@ const UNFIT = {
 export function refuse(
   { file, at }: Pick<Node, 'file' | 'at'>,
   { filePath }: Pick<TakenPlace, 'filePath'>,
-  { message, hint }: Pick<Finding, 'message' | 'hint'>,
+  refusal: Refusal,
   { findings }: Pick<Taking, 'findings'>,
 ): void {
   findings.push({
     file,
     at,
-    finding: { code: 'not-in-kubernetes', message, hint, path: filePath },
+    finding: { code: 'not-in-kubernetes', ...refusal, path: filePath },
   });
 }

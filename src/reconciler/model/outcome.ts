@@ -36,6 +36,8 @@ export interface Remainder {
   readonly path: readonly string[];
   readonly expected: Json;
   readonly actual: Json;
+  /** Why it remains, for programs; absent for a sandbox and an item of a block. */
+  readonly code?: 'cached' | 'server-adds' | 'other-client' | 'not-kept';
   readonly reason: string;
   readonly hint: string;
 }

@@ -1,6 +1,6 @@
 import { basename } from 'node:path';
 import { pathExists } from '../host/read-text.ts';
-import { NOT_TAKEN, type Finding, isOpenName, type Writing } from '../import/written.ts';
+import { type Finding, isOpenName, type Writing } from '../import/written.ts';
 import {
   type Foreign,
   isForeignList,
@@ -90,10 +90,9 @@ export async function createInitialText(
   const variables = [...ofServer, ...fitting.flatMap((unit) => unit.variables)];
   const read = new Set(variables.map(({ name }) => name));
   for (const { file, form, found } of files)
-    for (const { at, reason } of found.left) {
-      const isKey = reason === NOT_TAKEN.key;
-      const isRead = (isKey || form === 'variables') && read.has(at.at(-1) ?? '');
-      if (!isRead) leave(file, at, isKey ? `${reason}; --server URL takes it` : reason);
+    for (const { at, reason, isServerKey = false } of found.left) {
+      const isRead = (isServerKey || form === 'variables') && read.has(at.at(-1) ?? '');
+      if (!isRead) leave(file, at, isServerKey ? `${reason}; --server URL takes it` : reason);
     }
   if (fitting.length === 0) throw nothingTaken(files, left);
   const blocks = mergeUnits(fitting);
@@ -228,7 +227,7 @@ function createServerBlock(request: Running<InitRequest>, files: readonly Foreig
   const variable = environment === undefined ? SERVICE_KEY : keyVariable(environment);
   const ofFiles = files
     .flatMap(({ found }) => found.left)
-    .find(({ reason }) => reason === NOT_TAKEN.key)?.at;
+    .find(({ isServerKey }) => isServerKey)?.at;
   const keyName = keyGiven(request, variable) === undefined ? (ofFiles?.at(-1) ?? null) : variable;
   const server: JsonObject = {
     url,

@@ -6,7 +6,6 @@ import type { PlacedFinding } from '../desired/node.ts';
 import type { Target } from '../desired/target.ts';
 import type { KubeObject } from '../kubernetes/crd.ts';
 import { renderObjects, type RenderOptions } from '../kubernetes/objects.ts';
-import { UNNAMED } from '../kubernetes/secret-keys.ts';
 import type { Options } from './options.ts';
 import { isChosen, selectTargets } from './select.ts';
 
@@ -47,12 +46,13 @@ export function renderTargets(targets: readonly Target[], options: RenderOptions
   return { objects, warnings: diagnostics };
 }
 
-/** By place; what several environments share once, and of references without a Secret the first of each file. */
+/** By place; what several environments share once, and what is of a whole file at its first place. */
 function mergeSharedDiagnostics(findings: readonly PlacedFinding[]): readonly Diagnostic[] {
   const groups = new Map<string, Diagnostic[]>();
-  for (const one of findings.map(createDiagnostic)) {
+  for (const placed of findings) {
+    const one = createDiagnostic(placed);
     const { file, line, column, message } = one;
-    const at = message === UNNAMED.message ? [file, message] : [file, message, line, column];
+    const at = placed.finding.isOfFile === true ? [file, message] : [file, message, line, column];
     const key = JSON.stringify(at);
     groups.set(key, [...(groups.get(key) ?? []), one]);
   }

@@ -63,12 +63,9 @@ export function guardWarnings(guarded: GuardedPlan, allowed: readonly Rule[]): W
     .filter(
       ({ refuses, warned, rule }) => (!refuses || isLifted(rule, guarded, allowed)) && !warned,
     )
-    .map(({ rule, message }) => `${message} (${rule})`);
-  return [...noted, ...blind(guarded, allowed)].map((message) => ({
-    code: 'guard',
-    message,
-    path: [],
-  }));
+    .map(({ rule, message, path }) => ({ message: `${message} (${rule})`, path }));
+  const blindRules = blind(guarded, allowed).map((message) => ({ message, path: [] }));
+  return [...noted, ...blindRules].map((one) => ({ code: 'guard', ...one }));
 }
 
 /** Rules that are on and cannot judge this plan. They protect nothing, so each is a warning. */

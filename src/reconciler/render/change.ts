@@ -39,6 +39,8 @@ export interface ShownChange {
 export interface Label {
   readonly mark: string;
   readonly words: string;
+  /** Its words behind the number one and behind others, if they are different. */
+  readonly counted?: readonly [one: string, several: string];
   readonly color: Paint;
 }
 

@@ -3,10 +3,10 @@ import type { Change, Unknown } from '../model/plan.ts';
 import type { Json } from '../model/value.ts';
 import type { HistoryDocument, NoticeEvent, StateEvent, WriteEvent } from '../model/watch.ts';
 import { listUncomparedRest } from '../model/uncompared.ts';
-import { formatCount, namesListed } from '../model/wording.ts';
 import { changePaths, historyRows, type HistoryRow, type ShownRecord } from './history-rows.ts';
 import { describeOtherName, inlineValue } from './change.ts';
-import { listOverriddenProofs, STATE_WORDS } from './section.ts';
+import { listOverriddenProofs } from './section.ts';
+import { describeNotice, describeRecord, formatRecord } from './record-text.ts';
 import { proofText } from './section-text.ts';
 import { paint, type Style, visible } from './text.ts';
 import { formatUncomparedCount } from './wording.ts';
@@ -32,69 +32,47 @@ function rowLines(row: HistoryRow, path: Path | null, style: Style): string[] {
       : '';
   const at = row.kind === 'record' ? row.record.at : row.at;
   const [first, ...rest] =
-    row.kind === 'record' ? formatRecordLines(row.record, path, style) : [noticeWords(row.notices)];
+    row.kind === 'record'
+      ? formatRecordLines(row.record, path, style)
+      : [formatNotices(row.notices)];
   return [
     `${paint(style, 'dim', at)}${name}  ${first ?? ''}`,
     ...rest.map((line) => `    ${line}`),
   ];
 }
 
-function noticeWords(notices: readonly NoticeEvent[]): string {
+function formatNotices(notices: readonly NoticeEvent[]): string {
   const [first] = notices;
   if (first === undefined) return '';
-  const receivers = namesListed(notices.map(({ receiver }) => receiver));
-  return visible(`${NOTICE_WORDS[first.result](receivers)}: ${first.event}`);
+  const receivers = notices.map(({ receiver }) => receiver);
+  return visible(formatRecord(describeNotice(first, receivers)));
 }
 
-const NOTICE_WORDS: Readonly<Record<NoticeEvent['result'], (receivers: string) => string>> = {
-  sent: (receivers) => `notified ${receivers}`,
-  failed: (receivers) => `could not notify ${receivers}`,
-  begun: (receivers) => `may have notified ${receivers}`,
-  unknown: (receivers) => `may have notified ${receivers}`,
-};
-
+/** The title of a record, then what is known of it. */
 function formatRecordLines(record: ShownRecord, path: Path | null, style: Style): string[] {
-  switch (record.kind) {
-    case 'state':
-      return stateLines(record, path, style);
-    case 'write':
-      return writeLines(record, path, style);
-    case 'writing':
-      return [`began to write ${record.paths.map(visible).join(', ')}; how it ended is not known`];
-    case 'healing-stopped':
-      return [`healing has stopped at ${visible(record.path)}`, visible(record.reason)];
-    case 'suspended':
-      return [
-        `suspended${byText(record)} ${record.until === null ? 'until it is resumed' : `until ${record.until}`}`,
-        visible(record.reason),
-      ];
-    case 'resumed':
-      return [`resumed${byText(record)}`];
-    case 'clock-set': {
-      const seconds = formatCount(Math.round(Math.abs(record.by) / 1000), 'second');
-      return [`the clock was set ${record.by > 0 ? 'forward' : 'back'} by ${seconds}`];
-    }
-    case 'files':
-      return [
-        record.problem === null
-          ? `files read: ${formatCount(record.environments, 'environment')}${commitWords(record.commit)}`
-          : `files not used: ${visible(record.problem)}`,
-      ];
-    case 'started':
-    case 'stopped':
-      return [`watch ${record.kind}, version ${record.version}`];
-  }
+  const { title, detail } = describeRecord(record);
+  const commit = 'commit' in record ? commitWords(record.commit) : '';
+  return [`${visible(title)}${commit}`, ...formatRecordDetails(record, detail, path, style)];
+}
+
+function formatRecordDetails(
+  record: ShownRecord,
+  detail: string | null,
+  path: Path | null,
+  style: Style,
+): string[] {
+  if (record.kind === 'state') return stateLines(record, path, style);
+  if (record.kind === 'write') return writeLines(record, path, style);
+  const own = detail === null ? [] : [visible(detail)];
+  return record.kind === 'writing' ? [...own, 'how it ended is not known'] : own;
 }
 
 function stateLines(event: StateEvent, path: Path | null, style: Style): string[] {
-  const { status, before, after, commit, plan } = event;
-  const [now, was] = [STATE_WORDS[status], STATE_WORDS[before]];
-  const first = before === 'not-read' ? now : `${was} → ${now}`;
+  const { status, after, plan } = event;
   const seen =
     after === null || status === 'in-sync' ? [] : [`changed after ${after}, the read before`];
   const error = plan?.error ?? null;
   return [
-    `${first}${commitWords(commit)}`,
     ...seen,
     ...(plan?.changes ?? [])
       .filter((change) => changePaths(change).some((one) => matchesAskedPath(one, path)))
@@ -109,13 +87,8 @@ function stateLines(event: StateEvent, path: Path | null, style: Style): string[
 }
 
 function writeLines(event: WriteEvent, path: Path | null, style: Style): string[] {
-  const { by, commit, actor, url, outcome } = event;
-  const who = [
-    `${by === 'watch' && actor === null ? 'healed' : 'applied'}${actor === null ? '' : ` for ${visible(actor)}`}`,
-    ...(outcome.status === 'applied' ? [] : [outcome.status]),
-  ];
+  const { url, outcome } = event;
   return [
-    `${who.join(', ')}${commitWords(commit)}`,
     ...(url === null ? [] : [visible(url)]),
     ...outcome.changes
       .filter((change) => changePaths(change).some((one) => matchesAskedPath(one, path)))
@@ -155,8 +128,4 @@ function matchesAskedPath(path: Path, asked: Path | null): boolean {
 
 function commitWords(commit: string | null): string {
   return commit === null ? '' : `, commit ${visible(commit.slice(0, 12))}`;
-}
-
-function byText({ by }: { readonly by?: string | undefined }): string {
-  return by === undefined ? '' : ` by ${visible(by)}`;
 }

@@ -218,7 +218,12 @@ function failureWords(code = ''): string {
   return Object.hasOwn(ENDED, code) ? (ENDED[code] ?? '') : LABELS.failed.words;
 }
 
-const DIFFERS: Label = { mark: '~', words: 'differs', color: 'yellow' };
+const DIFFERS: Label = {
+  mark: '~',
+  words: 'differs',
+  counted: ['differs', 'differ'],
+  color: 'yellow',
+};
 const DRIFT: Label = { mark: '~', words: 'drift', color: 'yellow' };
 const FAILED: Label = { mark: '✗', words: 'failed', color: 'red' };
 
@@ -231,7 +236,12 @@ export const LABELS = {
   'not-read': { mark: '·', words: 'not read yet', color: 'dim' },
   'not-started': { mark: '·', words: 'not started', color: 'yellow' },
   unknown: { mark: '?', words: 'could not be compared', color: 'cyan' },
-  pending: { mark: '~', words: 'pending edits', color: 'cyan' },
+  pending: {
+    mark: '~',
+    words: 'pending edits',
+    counted: ['pending', 'pending'],
+    color: 'cyan',
+  },
   differs: DIFFERS,
   drift: DRIFT,
   conflict: { mark: '✗', words: 'conflict', color: 'red' },
@@ -251,7 +261,12 @@ export const STATE_WORDS = Object.fromEntries(
 const OTHERWISE: Readonly<Record<Wording, Readonly<Partial<Record<Verdict, Label>>>>> = {
   plan: {
     pending: DIFFERS,
-    refused: { mark: '✗', words: 'apply would be refused', color: 'red' },
+    refused: {
+      mark: '✗',
+      words: 'apply would be refused',
+      counted: ['would be refused', 'would be refused'],
+      color: 'red',
+    },
   },
   drift: { differs: DRIFT, refused: DRIFT },
   apply: {},
@@ -271,7 +286,7 @@ const ENDED: Readonly<Record<string, string>> = {
 export function groupWarnings(warnings: readonly Warning[]): Warning[] {
   const groups = new Map<string, Group>();
   for (const warning of byWeight(warnings)) {
-    const named = findOnlyPath(warning);
+    const named = splitAtPath(warning);
     const key = JSON.stringify([warning.code, named?.before ?? warning.message, named?.after]);
     const group = groups.get(key);
     if (group === undefined)
@@ -298,17 +313,11 @@ interface NamedPath {
   readonly after: string;
 }
 
-/** A path in an mcp list, as `formatPath` writes it: these are what a warning can name in large numbers. */
-const MCP_PATH =
-  /\bmcp_(?:config\.\w+|servers)(?:\["(?:[^"\\]|\\.)*"\]|\[[^\]"]*\]|\.[A-Za-z_][\w-]*)+/g;
-
-/** Null if a message names no path, or several. */
-function findOnlyPath({ message, path }: Warning): NamedPath | null {
-  const own = path.length === 0 ? '' : formatPath(path);
-  const names = own !== '' && message.includes(own) ? [own] : (message.match(MCP_PATH) ?? []);
-  const [name] = names;
-  if (name === undefined || names.length > 1) return null;
-  const at = message.indexOf(name);
+/** The message of a warning around its path; null if it does not name it. */
+function splitAtPath({ message, path }: Warning): NamedPath | null {
+  const name = formatPath(path);
+  const at = path.length === 0 ? -1 : message.indexOf(name);
+  if (at < 0) return null;
   return { before: message.slice(0, at), name, after: message.slice(at + name.length) };
 }
 

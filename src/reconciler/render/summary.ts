@@ -88,7 +88,7 @@ function verdictCounts(summary: AnySummary, wording: Wording): Label[] {
   }
   return [...sums.values()].map(({ count, label }) => ({
     ...label,
-    words: `${groupThousands(count)} ${countWords(label.words, count)}`,
+    words: `${groupThousands(count)} ${countWords(label, count)}`,
   }));
 }
 
@@ -98,10 +98,8 @@ function countVerdict({ environments }: AnySummary, verdict: Verdict): number {
 }
 
 /** The words of a label behind a number. */
-function countWords(words: string, count: number): string {
-  if (words === 'differs' && count > 1) return 'differ';
-  if (words === 'apply would be refused') return 'would be refused';
-  return words === 'pending edits' ? 'pending' : words;
+function countWords({ words, counted }: Label, count: number): string {
+  return counted === undefined ? words : counted[count > 1 ? 1 : 0];
 }
 
 /** Formats one environment of a summary, without its verdict. */

@@ -34,7 +34,7 @@ describe('a rule that is on', () => {
   it('warns if it is lifted', () => {
     expect(rules(collectRefusals(both, ['run-code']))).toEqual(['move-endpoint']);
     const warnings = guardWarnings(both, ['run-code']);
-    expect(warnings).toMatchObject([{ code: 'guard', path: [] }]);
+    expect(warnings).toMatchObject([{ code: 'guard', path: ['sandbox_base_container_image'] }]);
     expect(warnings[0]?.message).toMatch(/sandbox_base_container_image.* \(run-code\)$/);
   });
 

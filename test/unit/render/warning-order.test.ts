@@ -14,7 +14,7 @@ const PATHS = NAMES.map((name) => ['mcp_config', 'stdio_servers', name]);
 const adds = (name: string): Warning => ({
   code: 'guard',
   message: `The plan adds mcp_config.stdio_servers[${name}], a program. (run-code)`,
-  path: [],
+  path: ['mcp_config', 'stdio_servers', name],
 });
 const loses = (path: readonly string[]): Warning => ({
   code: 'lose-unreadable',
@@ -24,8 +24,8 @@ const loses = (path: readonly string[]): Warning => ({
 const LISTED = NAMES.map((name) => `mcp_config.stdio_servers[${name}]`).join(', ');
 
 it.each([
-  ['with a path of their own', PATHS.map(loses), `This write clears ${LISTED}, which the`],
-  ['that name one in the sentence', NAMES.map(adds), `The plan adds ${LISTED}, a program.`],
+  ['of what is lost', PATHS.map(loses), `This write clears ${LISTED}, which the`],
+  ['of a guard', NAMES.map(adds), `The plan adds ${LISTED}, a program.`],
 ])('five equal warnings %s are one line with five paths', (_, warnings, line) => {
   const document = planOf(environment({ warnings }));
   const text = planText(document, PLAIN);

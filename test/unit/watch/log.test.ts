@@ -61,7 +61,7 @@ describe('a line of the log', () => {
         url: null,
         outcome: outcome({ name: 'eu', changes: [{ ...change(), result: 'verified' }] }),
       }),
-      `${at} info  eu: wrote language: applied\n`,
+      `${at} info  eu: healed: language\n`,
       { level: 'info', by: 'watch', status: 'applied', changes: 1, error: null },
     ],
     [

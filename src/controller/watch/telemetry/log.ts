@@ -1,5 +1,4 @@
 import type { JournalRecord, WatchState } from '../../../reconciler/model/watch.ts';
-import { formatPath } from '../../../reconciler/model/path.ts';
 import {
   type WatchStatus,
   needsAttention,
@@ -11,8 +10,8 @@ import type { EnvironmentPlan } from '../../../reconciler/model/plan.ts';
 import { formatCount, groupThousands, namesListed } from '../../../reconciler/model/wording.ts';
 import { escapeJsonText, visible } from '../../../reconciler/render/text.ts';
 import { STATE_WORDS } from '../../../reconciler/render/section.ts';
-import { formatUncomparedCount } from '../../../reconciler/render/wording.ts';
-import { pathsInShort, whatDiffers, whyNotHealed } from '../healing.ts';
+import { describeRecord, formatRecord } from '../../../reconciler/render/record-text.ts';
+import { whatDiffers, whyNotHealed } from '../healing.ts';
 import { ageText } from '../../../reconciler/render/change.ts';
 import type { Watching } from '../watching.ts';
 
@@ -56,84 +55,61 @@ export function entryLine(
 }
 
 function createLogEntry(record: JournalRecord): LogEntry | null {
+  if (record.kind === 'notice' && record.result === 'begun') return null;
+  const message = formatRecord(describeRecord(record));
+  return { level: findLevel(record), message, details: listDetails(record) };
+}
+
+function findLevel(record: JournalRecord): LogEntry['level'] {
   switch (record.kind) {
-    case 'started':
-    case 'stopped': {
-      const { kind, version, reason } = record;
-      const why = reason === undefined ? '' : `: ${reason}`;
-      return createInfoEntry(`setpoint ${version} ${kind} watching${why}`, { version, reason });
-    }
-    case 'files': {
-      const { commit, environments, problem } = record;
-      const details = { commit, environments, problem };
-      if (problem === null)
-        return createInfoEntry(
-          `read the files: ${formatCount(environments, 'environment')}`,
-          details,
-        );
-      const message = `the settings files cannot be used; the last good ones remain in effect: ${problem}`;
-      return { level: 'warn', message, details };
-    }
+    case 'files':
+      return record.problem === null ? 'info' : 'warn';
     case 'state':
-      return stateEntry(record);
-    case 'writing': {
-      const { paths, commit } = record;
-      return createInfoEntry(`writing ${pathsInShort(paths)}`, { paths, commit });
+      return LEVELS[record.status];
+    case 'write':
+      return DONE.has(record.outcome.status) ? 'info' : 'error';
+    case 'healing-stopped':
+      return 'error';
+    case 'notice':
+      return record.result === 'sent' ? 'info' : 'warn';
+    default:
+      return 'info';
+  }
+}
+
+const DONE: ReadonlySet<string> = new Set(['applied', 'in-sync', 'not-empty']);
+
+/** The facts of a record for programs, without a value of a setting. */
+function listDetails(record: JournalRecord): LogEntry['details'] {
+  switch (record.kind) {
+    case 'state': {
+      const { status, before, commit, plan } = record;
+      return { status, before, commit, ...summarizePlan(plan) };
     }
     case 'write': {
       const { by, commit, actor, url, outcome } = record;
-      const { status, error } = outcome;
-      const changed = outcome.changes.filter(({ result }) => result !== 'not-sent');
-      const ended = status === 'applied' || status === 'in-sync' || status === 'not-empty';
-      const names = changed.map(({ path }) => formatPath(path));
-      const wrote = names.length === 0 ? 'nothing' : pathsInShort(names);
-      const failed = error === null ? '' : `: ${error.message}`;
-      return {
-        level: ended ? 'info' : 'error',
-        message: `${by === 'watch' ? 'wrote' : 'apply wrote'} ${wrote}: ${status}${failed}`,
-        details: {
-          by,
-          status,
-          changes: changed.length,
-          error: error?.code ?? null,
-          commit,
-          actor,
-          url,
-        },
-      };
+      const changes = outcome.changes.filter(({ result }) => result !== 'not-sent').length;
+      const error = outcome.error?.code ?? null;
+      return { by, status: outcome.status, changes, error, commit, actor, url };
     }
-    case 'suspended': {
-      const { reason, until, by } = record;
-      const end = until === null ? 'until it is resumed' : `until ${until}`;
-      const who = by === undefined ? '' : ` by ${by}`;
-      return createInfoEntry(`suspended${who} ${end}: ${reason}`, {
-        reason,
-        until,
-        ...(by === undefined ? {} : { by }),
-      });
-    }
-    case 'resumed':
-      return record.by === undefined
-        ? createInfoEntry('resumed', {})
-        : createInfoEntry(`resumed by ${record.by}`, { by: record.by });
-    case 'clock-set': {
-      const seconds = Math.round(record.by / 1000);
-      return createInfoEntry(`the clock was set by ${seconds} s`, { seconds });
-    }
-    case 'healing-stopped': {
-      const { path, reason } = record;
-      return {
-        level: 'error',
-        message: `healing stopped at ${path}: ${reason}`,
-        details: { path, reason },
-      };
-    }
+    case 'clock-set':
+      return { seconds: Math.round(record.by / 1000) };
     case 'notice': {
       const { event, receiver, result } = record;
-      if (result === 'begun') return null;
-      const details = { event, receiver, result };
-      if (result === 'sent') return createInfoEntry(`notified ${receiver}: ${event}`, details);
-      return { level: 'warn', message: `could not notify ${receiver}: ${event}`, details };
+      return { event, receiver, result };
+    }
+    default: {
+      const {
+        v: _v,
+        at: _at,
+        kind: _kind,
+        environment: _environment,
+        ...details
+      } = {
+        environment: undefined,
+        ...record,
+      };
+      return details;
     }
   }
 }
@@ -150,38 +126,10 @@ const LEVELS: Readonly<Record<WatchStatus, LogEntry['level']>> = {
   error: 'error',
 };
 
-function stateEntry({
-  status,
-  before,
-  commit,
-  plan,
-}: JournalRecord & { readonly kind: 'state' }): LogEntry {
-  const details = { status, before, commit, ...summarizePlan(plan) };
-  const what = plan === null ? '' : describePlan(plan);
-  const was = before === 'not-read' ? '' : `, was ${STATE_WORDS[before]}`;
-  return { level: LEVELS[status], message: `${STATE_WORDS[status]}${was}${what}`, details };
-}
-
 function summarizePlan(plan: EnvironmentPlan | null): Readonly<Record<string, unknown>> {
   if (plan === null) return {};
   const { changes, unknown, rules, error } = planAttention(plan);
   return { changes, unknown, rules, error: error?.code ?? null };
-}
-
-function describePlan(plan: EnvironmentPlan): string {
-  const attention = planAttention(plan);
-  if (attention.error !== null) return `: ${attention.error.message}`;
-  const names = plan.changes.map(({ path }) => formatPath(path));
-  const parts = [
-    ...(names.length === 0 ? [] : [pathsInShort(names)]),
-    ...(attention.unknown === 0 ? [] : [formatUncomparedCount(attention.unknown)]),
-    ...(attention.rules.length === 0 ? [] : [`refused by ${attention.rules.join(', ')}`]),
-  ];
-  return parts.length === 0 ? '' : `: ${parts.join(', ')}`;
-}
-
-function createInfoEntry(message: string, details: LogEntry['details']): LogEntry {
-  return { level: 'info', message, details };
 }
 
 /** Creates the first entry of a controller, about the watched environments, before it has read anything. */

@@ -14,13 +14,7 @@ import {
 } from '../../reconcile/contract.ts';
 import { findInterruption } from '../../reconcile/interruption.ts';
 import { sameResult, createUnsentEnd } from '../../reconcile/resource-end.ts';
-import {
-  mendingWrite,
-  CAME_BACK,
-  formatUnmanagedEntry,
-  verify,
-  type Verification,
-} from './verify.ts';
+import { mendingWrite, formatUnmanagedEntry, verify, type Verification } from './verify.ts';
 import { reactivateProfile, updateProfileWarnings } from './profile.ts';
 import { send } from './send.ts';
 import { planSettingsPart, SETTINGS, settingsOfPart } from '../../plan/settings-part.ts';
@@ -209,7 +203,7 @@ function isConfirmedStored({ action, path }: Change, after: ObservedState): bool
 function settingsNotConverged(remaining: readonly Remainder[]): SetpointError {
   const [first] = remaining;
   const paths = remaining.map(({ path }) => formatPath(path)).join(', ');
-  const back = remaining.filter(({ reason }) => reason === CAME_BACK).map(({ path }) => path);
+  const back = remaining.filter(({ code }) => code === 'server-adds').map(({ path }) => path);
   const hint =
     back.length > 1 ? `Leave them to the server: ${formatUnmanagedEntry(back)}` : first?.hint;
   return new SetpointError(

@@ -106,11 +106,10 @@ function remainder(
 }
 
 const OF_A_CACHE = {
+  code: 'cached',
   reason: 'a cache in front of the service may have answered with the state before the write',
   hint: "Have the cache pass the service's API, then run setpoint plan to see what the service has.",
-};
-
-export const CAME_BACK = 'came back after its removal: the server adds it automatically';
+} as const;
 
 /** The line of a settings file that leaves entries alone, each once, whichever of its copies is named. */
 export function formatUnmanagedEntry(entries: readonly Path[]): string {
@@ -126,12 +125,13 @@ function whyLeft(
   change: Change,
   made: SettingsPlan,
   { dialect }: ObservedState,
-): { reason: string; hint: string } {
+): Pick<Remainder, 'code' | 'reason' | 'hint'> {
   const isMade = made.changes.some(({ path }) => samePath(path, change.path));
   const isWhole = dialect.writes === 'record';
   if (change.action === 'remove' && isMade && isWhole) {
     return {
-      reason: CAME_BACK,
+      code: 'server-adds',
+      reason: 'came back after its removal: the server adds it automatically',
       hint: `Leave it to the server: ${formatUnmanagedEntry([change.path])}`,
     };
   }
@@ -144,11 +144,13 @@ function whyLeft(
           ? 'came back after its removal: another client writes these settings'
           : 'appeared during the write: another client added it';
     return {
+      code: 'other-client',
       reason,
       hint: 'Find the other client that writes there. Then run setpoint plan and apply again.',
     };
   }
   return {
+    code: 'not-kept',
     reason: 'the service does not keep what it is sent',
     hint: 'Run setpoint plan to see what is left; the service may rewrite or refuse this value.',
   };
