@@ -3,7 +3,7 @@ import { FORMAT_VERSION } from '../../reconciler/model/plan.ts';
 import { aboutFlag, COMMAND_NAMES, commandEntry } from './command-table.ts';
 import { flagSpec } from './flag-table.ts';
 
-/** What `setpoint help -o json` prints: the tables of commands, flags, formats, exit codes and errors, for programs and agents. */
+/** The document that `setpoint help -o json` prints: the tables of commands, flags, formats, exit codes and errors, for programs and agents. */
 export function helpDocument(): object {
   return {
     format_version: FORMAT_VERSION,

@@ -69,11 +69,11 @@ export const VALUE_LIMITS = {
 
 /** Limits of the values of plans that are stored, in characters: what servers answer, and what is declared. Of a longer value the beginning is stored. */
 export const PLAN_LIMITS = {
-  /** Of one object. */
+  /** Limits of one object. */
   object: 64 * KIB,
-  /** Of all objects of a namespace. */
+  /** Limits of all objects of a namespace. */
   namespace: 4 * MIB,
-  /** Of all objects. */
+  /** Limits of all objects. */
   cluster: 16 * MIB,
 } as const;
 

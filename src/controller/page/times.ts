@@ -1,7 +1,7 @@
 import { markup, type Markup } from '../../reconciler/render/html/page.ts';
 import { ageText } from '../../reconciler/render/change.ts';
 
-/** How long ago, or in how long: `3 m ago`, `in 2 m`. The page's script counts on. Null is `never`. */
+/** The time since or until then: `3 m ago`, `in 2 m`. The page's script counts on. Null is `never`. */
 export function ageHtml(at: string | null, now: number): Markup {
   const time = at === null ? Number.NaN : Date.parse(at);
   if (Number.isNaN(time)) return markup`<span class="soft">never</span>`;

@@ -12,7 +12,7 @@ export type WatchRequest = Omit<
   'text' | 'snapshot' | 'maxAge' | 'digests' | 'differences' | 'rotate' | 'maxFailures'
 >;
 
-/** How a controller watches. */
+/** The options of a controller. */
 export interface ControllerRequest {
   /** What is watched: files, names of environments, variables. */
   readonly request: WatchRequest;

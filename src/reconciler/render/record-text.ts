@@ -9,7 +9,7 @@ import { formatUncomparedCount } from './wording.ts';
 /** A record in words, without the time, the environment and the commit. Both parts may quote foreign text. */
 export interface RecordText {
   readonly title: string;
-  /** What it is about: paths, a reason, the message of an error. Null if the title has all. */
+  /** Paths, a reason, or the message of an error. Null if the title has all. */
   readonly detail: string | null;
 }
 
