@@ -56,9 +56,14 @@ export function after(
   return made;
 }
 
-/** A stored value with the members that its type has. */
-export function shapeStored({ types }: Effects, node: SchemaNode, value: Value): Value {
-  return shapeValue({ ...types, has: () => true }, node, value, value);
+/** A stored value with the members that its type has. `before`: what is stored there, of which unknown members stay. */
+export function shapeStored(
+  { types }: Pick<Effects, 'types'>,
+  node: SchemaNode,
+  value: Value,
+  before: Value = value,
+): Value {
+  return shapeValue({ ...types, has: () => true }, node, value, before);
 }
 
 /** Whether a server takes a request. */

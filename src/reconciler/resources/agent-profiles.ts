@@ -5,6 +5,11 @@ import {
   resolveToolName,
 } from '../model/collection-forms.ts';
 import { listItemNames, type DesiredItem, type ListedItem } from '../model/collection.ts';
+import { shapeStored } from '../effects/effects.ts';
+import { AGENT_SERVER } from '../effects/agent-server/index.ts';
+import { agentProfileNode, withoutCriticKey } from '../effects/agent-server/types.ts';
+import { readRecord, withMembers } from '../effects/stored.ts';
+import type { SchemaNode } from '../model/json-schema.ts';
 import { nativeNodes } from '../model/native-schema.ts';
 import type { DesiredState, ObservedState } from '../model/state.ts';
 import {
@@ -60,101 +65,41 @@ const WIRES: Wires = {
  */
 export const AGENT_PROFILES = collection(AGENT_PROFILES_FORM, WIRES);
 
-/** The defaults of omitted members. The server's other members are its own: the id, the revision, the version of the form. */
-const DEFAULTS: ValueRecord = createRecord([
-  ['agent_kind', 'openhands'],
-  ['llm_profile', null],
-  ['mcp_servers', null],
-  ['secrets', null],
-  ['meta_profile', null],
-  ['agent', 'CodeActAgent'],
-  ['tools', null],
-  ['persona', null],
-  ['system_message_suffix', null],
-  ['disabled_skills', []],
-  ['public_skills', null],
-  ['condenser', createRecord([])],
-  ['verification', createRecord([])],
-  ['enable_classify_and_switch_llm_tool', false],
-  ['tool_concurrency_limit', 1],
-  ['acp_server', 'claude-code'],
-  ['acp_model', null],
-  ['acp_session_mode', null],
-  ['acp_prompt_timeout', 1800],
-  ['acp_startup_timeout', 90],
-  ['acp_command', null],
-  ['acp_args', null],
-]);
+/** The members of a profile of either kind, as the server has them. What the server alone writes is none of them. */
+function listNodes(): Readonly<Record<string, SchemaNode>> {
+  if (nodes !== undefined) return nodes;
+  const all = {
+    ...agentProfileNode('openhands').properties,
+    ...agentProfileNode('acp').properties,
+  };
+  nodes = Object.fromEntries(Object.entries(all).filter(([name]) => !SERVED.includes(name)));
+  return nodes;
+}
 
-const SUMMARIZING: ValueRecord = createRecord([
-  ['condenser_kind', 'llm_summarizing'],
-  ['enabled', true],
-  ['max_size', 240],
-  ['max_tokens', null],
-  ['keep_first', 2],
-  ['minimum_progress', 0.1],
-  ['hard_context_reset_max_retries', 5],
-  ['hard_context_reset_context_scaling', 0.8],
-]);
+let nodes: Readonly<Record<string, SchemaNode>> | undefined;
 
-const NO_OP: ValueRecord = createRecord([
-  ['condenser_kind', 'no_op'],
-  ['enabled', true],
-]);
-
-const VERIFICATION: ValueRecord = createRecord([
-  ['critic_enabled', false],
-  ['critic_mode', 'finish_and_message'],
-  ['enable_iterative_refinement', false],
-  ['critic_threshold', 0.6],
-  ['max_refinement_iterations', 3],
-  ['critic_server_url', null],
-  ['critic_model_name', null],
-]);
+/** The names of all members, as the file has them. */
+function listAgentMembers(): readonly string[] {
+  const own = new Map(Object.entries(THEIRS).map(([name, theirs]) => [theirs, name]));
+  return Object.keys(listNodes()).map((name) => own.get(name) ?? name);
+}
 
 /** A member with what it leaves out. The order of names does not count. */
-function wholeAgentMember(name: string, given: Value): Value {
-  const value = given ?? DEFAULTS[name] ?? null;
-  switch (name) {
-    case 'condenser':
-      return fillDefaults(value, isNoOp(value) ? NO_OP : SUMMARIZING);
-    case 'verification':
-      return fillDefaults(value, VERIFICATION);
-    case 'tools':
-      return isList(value) ? value.map(wholeTool) : value;
-    case 'mcp_servers':
-    case 'secrets':
-    case 'disabled_skills':
-    case 'public_skills':
-      return sortTexts(value);
-    default:
-      return value;
-  }
+function wholeAgentMember(name: string, value: Value): Value {
+  const theirs = THEIRS[name] ?? name;
+  const node = { properties: { [theirs]: listNodes()[theirs] ?? {} } };
+  const sent = createRecord(value === null ? [] : [[theirs, value]]);
+  const whole = readRecord(shapeStored(AGENT_SERVER, node, sent, createRecord([])))[theirs] ?? null;
+  if (name === 'verification') return withoutCriticKey(whole);
+  return name === 'tools' && isList(whole) ? whole.map(renameTool) : sortTexts(whole);
 }
 
-const TOOL: ValueRecord = createRecord([
-  ['name', null],
-  ['params', createRecord([])],
-]);
-
-function wholeTool(tool: Value): Value {
-  const whole = fillDefaults(tool, TOOL);
-  const name = isRecord(whole) ? whole['name'] : null;
-  return isRecord(whole) && typeof name === 'string'
-    ? createRecord(Object.entries({ ...whole, name: resolveToolName(name) }))
-    : whole;
-}
-
-function isNoOp(value: Value): boolean {
-  return isRecord(value) && value['condenser_kind'] === 'no_op';
-}
-
-/** A record with the members of another, and no others. */
-function fillDefaults(value: Value, defaults: ValueRecord): Value {
-  if (!isRecord(value)) return value;
-  return createRecord(
-    Object.keys(defaults).map((key) => [key, value[key] ?? defaults[key] ?? null]),
-  );
+/** A tool under the name that a server stores. */
+function renameTool(tool: Value): Value {
+  const { name } = readRecord(tool);
+  return isRecord(tool) && typeof name === 'string'
+    ? withMembers(tool, { name: resolveToolName(name) })
+    : tool;
 }
 
 function sortTexts(value: Value): Value {
@@ -174,7 +119,7 @@ export function agentProfileBody(members: ValueRecord): ValueRecord {
 /** Returns the members of a profile that differ from their defaults, by the names of the file. */
 export function readAgentMembers(profile: ValueRecord): ValueRecord {
   return createRecord(
-    Object.keys(DEFAULTS).flatMap((name) => {
+    listAgentMembers().flatMap((name) => {
       const value = profile[THEIRS[name] ?? name] ?? null;
       const isDefault = sameValue(wholeAgentMember(name, value), wholeAgentMember(name, null));
       return isDefault ? [] : [[name, value] as const];
@@ -187,7 +132,7 @@ const SERVED = ['schema_version', 'id', 'name', 'revision'];
 
 /** The members that the file has no place for: those of other releases. */
 function withoutKnown(profile: ValueRecord): ValueRecord {
-  const known = [...Object.keys(DEFAULTS).map((name) => THEIRS[name] ?? name), ...SERVED];
+  const known = [...listAgentMembers().map((name) => THEIRS[name] ?? name), ...SERVED];
   return createRecord(Object.entries(profile).filter(([name]) => !known.includes(name)));
 }
 
@@ -207,14 +152,14 @@ function findMembersHere(
   if (there !== undefined) return there.shows ?? null;
   if (!isRecord(agent) || Object.keys(agent).length === 0) return null;
   const ofSettings = (name: string) => nativeNodes('agent-server', ['agent_settings', name]);
-  return Object.keys(DEFAULTS).filter(
+  return listAgentMembers().filter(
     (name) => ofSettings(name).length === 0 || Object.hasOwn(agent, name),
   );
 }
 
 /** The members that an answer has of a profile, also those that are null, by the names of the file. */
 function selectShownMembers(profile: ValueRecord): readonly string[] {
-  return Object.keys(DEFAULTS).filter((name) => Object.hasOwn(profile, THEIRS[name] ?? name));
+  return listAgentMembers().filter((name) => Object.hasOwn(profile, THEIRS[name] ?? name));
 }
 
 async function listAgentProfiles(asking: Asking): Promise<readonly ListedItem[] | null> {

@@ -130,16 +130,13 @@ export const TYPE_RULES: readonly TypeRule[] = [
 export function agentProfileNode(kind: Value | undefined): SchemaNode {
   const of = (definition: string) => definitions()[definition]?.properties ?? {};
   const text = { type: ['string', 'null'], default: null };
-  const texts = {
-    type: ['array', 'null'],
-    items: { type: 'string' },
-    default: null,
-  };
+  const texts = { type: ['array', 'null'], items: { type: 'string' }, default: null };
   const base: Readonly<Record<string, SchemaNode>> = {
     agent_kind: { type: 'string', default: 'openhands' },
     id: text,
     name: text,
     revision: { type: 'integer', default: 0 },
+    ...(kind === 'acp' ? {} : { llm_profile_ref: text }),
     mcp_server_refs: texts,
     secret_refs: texts,
   };
@@ -148,36 +145,26 @@ export function agentProfileNode(kind: Value | undefined): SchemaNode {
     return {
       properties: {
         ...base,
-        ...only(acp, ['acp_server', 'acp_prompt_timeout', 'acp_startup_timeout']),
+        ...only(acp, ['acp_server']),
         acp_model: text,
         acp_session_mode: text,
+        ...only(acp, ['acp_prompt_timeout', 'acp_startup_timeout']),
         acp_command: text,
         acp_args: texts,
       },
     };
-  const { tools = {}, ...agent } = only(of('OpenHandsAgentSettings'), [
-    'agent',
-    'tools',
-    'persona',
-    'condenser',
-    'verification',
-    'tool_concurrency_limit',
-  ]);
+  const agent = of('OpenHandsAgentSettings');
   return {
     properties: {
       ...base,
-      ...agent,
-      tools,
-      llm_profile_ref: text,
-      system_message_suffix: text,
-      disabled_skills: {
-        type: 'array',
-        items: { type: 'string' },
-        default: [],
-      },
-      public_skills: texts,
-      enable_classify_and_switch_llm_tool: { type: 'boolean', default: false },
       meta_profile_ref: text,
+      ...only(agent, ['agent', 'tools', 'persona']),
+      system_message_suffix: text,
+      disabled_skills: { type: 'array', items: { type: 'string' }, default: [] },
+      public_skills: texts,
+      ...only(agent, ['condenser', 'verification']),
+      enable_classify_and_switch_llm_tool: { type: 'boolean', default: false },
+      ...only(agent, ['tool_concurrency_limit']),
     },
   };
 }
