@@ -127,13 +127,13 @@ export function exitCodesPage(program, errors, meanings) {
   ].join('\n');
 }
 
-/** docs/reference/diagnostics.md, from the table of diagnostics. */
+/** docs/diagnostics.md, from the table of diagnostics. */
 export function diagnosticsPage(diagnostics) {
   return [
     banner('src/reconciler/model/diagnostic.ts'),
     '# Diagnostics\n',
-    'What `setpoint validate` can find in a settings file. It reports all problems at once, each with its line, column and remedy. The',
-    'codes are stable, the sentences are not.\n',
+    'What `setpoint validate` can find in a settings file. It reports all problems at once, each with',
+    'its line, column and remedy. The codes are stable, the sentences are not.\n',
     table(
       ['code', 'meaning'],
       Object.entries(diagnostics).map(([name, meaning]) => [code(name), meaning]),

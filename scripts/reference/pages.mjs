@@ -1,4 +1,4 @@
-// The pages under docs/reference, from the code and the schemas: path → text.
+// The generated pages of docs, from the code and the schemas: path → text.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
@@ -27,7 +27,6 @@ export function referencePages(root, schema, program, tables) {
       tables.ERRORS,
       JSON.parse(read('scripts/reference/errors.json')),
     ),
-    diagnostics: diagnosticsPage(tables.DIAGNOSTICS),
     metrics: metricsPage(tables),
     settings: settingsPage(schema),
     'environment-variables': variablesPage(root),
@@ -35,7 +34,11 @@ export function referencePages(root, schema, program, tables) {
     'github-action': actionPage(parse(read('action.yml')), workflows),
     library: libraryPage(root),
   };
-  return Object.fromEntries(
-    Object.entries(pages).map(([name, text]) => [`docs/reference/${name}.md`, text]),
-  );
+  return {
+    // Its address was published before the reference had a folder.
+    'docs/diagnostics.md': diagnosticsPage(tables.DIAGNOSTICS),
+    ...Object.fromEntries(
+      Object.entries(pages).map(([name, text]) => [`docs/reference/${name}.md`, text]),
+    ),
+  };
 }

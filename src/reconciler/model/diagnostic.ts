@@ -18,7 +18,7 @@ export interface Diagnostic {
 /** A diagnostic as documents carry it. */
 export type ReportedDiagnostic = Omit<Diagnostic, 'excerpt'>;
 
-/** Every code of a diagnostic and its meaning. docs/reference/diagnostics.md follows from this. */
+/** Every code of a diagnostic and its meaning. docs/diagnostics.md follows from this. */
 export const DIAGNOSTICS = {
   alias:
     'An alias or anchor. Environments share values through the blocks above them, not through aliases.',

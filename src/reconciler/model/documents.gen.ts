@@ -518,7 +518,7 @@ export interface SmokeDocument {
 
 export interface DiagnosticReport {
   readonly severity: 'error' | 'warning';
-  /** docs/reference/diagnostics.md lists them with their meanings. */
+  /** docs/diagnostics.md lists them with their meanings. */
   readonly code: DiagnosticCode;
   readonly message: string;
   readonly hint: string;
