@@ -142,10 +142,16 @@ export function isProfileDeactivated({ profiles }: ObservedState, after: Observe
 
 /** Reports whether the llm and that of a profile have not changed. Then the profile may be activated without an effect. */
 export function isUnchanged(name: string, before: ObservedState, after: ObservedState): boolean {
+  // One read may report a secret that another leaves out.
+  const isReported = (secret: string): boolean =>
+    [before, after].every(({ secrets }) => secrets.get(secret) !== 'not-reported');
   const llm = ({ values, secrets, profiles }: ObservedState) =>
     createRecord([
       ['values', filterMembers(values, isOfLlm)],
-      ['secrets', createRecord([...secrets].filter(([secret]) => isOfLlm(secret)))],
+      [
+        'secrets',
+        createRecord([...secrets].filter(([secret]) => isOfLlm(secret) && isReported(secret))),
+      ],
       ['profile', profiles?.llms[name] ?? null],
     ]);
   return sameValue(llm(before), llm(after));

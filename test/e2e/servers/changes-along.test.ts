@@ -312,6 +312,15 @@ describe('an activation', () => {
     },
   );
 
+  it('follows a write of mcp servers, before which other secrets are read', async () => {
+    await service('app-server');
+    await stored('/api/v1/settings/profiles/a', { llm: { model: 'anthropic/claude-sonnet-4-5' } });
+    await stored('/api/v1/settings/profiles/a/activate', {});
+    await applied('mcp_servers: { one: { url: "https://mcp.example.com/mcp" } }');
+    const { body } = await front.ask('GET', PROFILES['app-server']);
+    expect(body).toMatchObject({ active_profile: 'a' });
+  });
+
   it('that follows the store of the active profile shows what it replaces, once', async () => {
     await service('app-server');
     const llm = { model: 'openai/gpt-5', api_key: 'own-key', aws_access_key_id: 'own-id' };
