@@ -201,7 +201,7 @@ function parse(path: string, folder: string, text: string): Content {
       'file-unreadable',
       `${path} does not list the suspended environments.`,
       {
-        hint: `Remove ${folder}, and suspend them again: setpoint suspend -e NAME --reason TEXT.`,
+        hint: `Remove ${folder}, and suspend them again: setpoint suspend -e NAME REASON.`,
         cause: thrown,
       },
     );
