@@ -9,13 +9,16 @@ import {
   listPathedEntries,
   type PathOfEntry,
 } from '../model/mcp.ts';
+import { USUAL_TRANSPORT } from '../model/mcp-map.ts';
 import { REASONS } from '../model/reasons.ts';
 import type { Dialect } from '../model/dialect.ts';
+import { sameEndpoint } from '../model/endpoint.ts';
 import { formatPath, isUnmanaged, type Path } from '../model/path.ts';
 import type { Change } from '../model/plan.ts';
 import type { Warning } from '../model/error.ts';
 import type { DesiredField, ObservedState } from '../model/state.ts';
 import {
+  isEmpty,
   isList,
   isRecord,
   mapRecord,
@@ -58,7 +61,7 @@ export function planMcp(
     ? desired.value
     : createRecord(MCP_LISTS.map((list) => [list, []]));
   const moved = findRelocatedEntries(declared, unmanaged, observed.dialect);
-  const stored = isRecord(actual) ? actual : createRecord([]);
+  const stored = withDeclaredLists(isRecord(actual) ? actual : createRecord([]), desired);
   const pathOf = entryPaths(desired);
   const { config, removals } = withoutMoved(stored, moved, pathOf);
   const hiding = resolveMcpHiding(observed);
@@ -159,6 +162,42 @@ function withoutMoved(
       : items,
   );
   return { config: left, removals };
+}
+
+/**
+ * A config with each server in the list that the file declares it for, by name and at the same address: another transport is a change of one
+ * member there, and all else of the server stays, such as a login.
+ */
+function withDeclaredLists(config: ValueRecord, { value, block }: DesiredField): ValueRecord {
+  if (block === undefined || !isRecord(value)) return config;
+  const targetOf = (list: string, entry: Value): McpList | undefined =>
+    MCP_LISTS.find(
+      (other) =>
+        other !== list &&
+        listRecordEntries(value[other]).some((one) => isSameServer(one, entry) && one['transport']),
+    );
+  const moved = MCP_LISTS.flatMap((list) =>
+    listRecordEntries(config[list]).flatMap((entry) => {
+      const target = targetOf(list, entry);
+      const how = { transport: USUAL_TRANSPORT[list], ...entry };
+      return target === undefined ? [] : [{ target, entry: createRecord(Object.entries(how)) }];
+    }),
+  );
+  if (moved.length === 0) return config;
+  return mapRecord(config, (items, list) => {
+    if (!isMcpList(list) || !isList(items)) return items;
+    const added = moved.flatMap(({ target, entry }) => (target === list ? [entry] : []));
+    return [...items.filter((item) => targetOf(list, item) === undefined), ...added];
+  });
+}
+
+function isSameServer(declared: ValueRecord, entry: Value): boolean {
+  return (
+    isRecord(entry) &&
+    !isEmpty(entry['url']) &&
+    sameValue(declared['name'] ?? null, entry['name'] ?? null) &&
+    sameEndpoint(entry['url'] ?? null, declared['url'] ?? null)
+  );
 }
 
 /** A server by name that is reached in another way leaves one list and comes into another: that is one change of it. */

@@ -107,6 +107,32 @@ describe.each(SPELLINGS)('the login of a server that is declared in %s', (_, spe
   });
 });
 
+it('stays when another client has changed the transport, with all else of the server', async () => {
+  const { front } = await started();
+  const file = `mcp_servers: { ${SCOPED('read').replace('auth:', 'transport: http, auth:')} }`;
+  await apply(asked(front, file));
+  await logIn(front);
+  const others = { transport: 'sse', description: 'theirs', enabled: false };
+  const diff = { mcp_config: { login: others } };
+  await front.ask('PATCH', '/api/settings', { agent_settings_diff: diff });
+  const [differs] = (await plan(asked(front, file))).environments;
+  expect(differs?.changes).toMatchObject([
+    { path: ['mcp_servers', 'login'], action: 'change', reason: 'transport differs' },
+  ]);
+  expect(differs?.warnings).toEqual([]);
+  const [healed] = (await apply(asked(front, file))).environments;
+  expect(healed).toMatchObject({ status: 'applied', error: null });
+  expect(await loginStored(front)).toMatchObject({ tokens: { refresh_token: REFRESH } });
+  const { body } = await front.ask('GET', '/api/settings');
+  expect(body).toMatchObject({
+    agent_settings: {
+      mcp_config: { login: { transport: 'http', description: 'theirs', enabled: false } },
+    },
+  });
+  expect(JSON.stringify([differs, healed])).not.toMatch(/canary/);
+  expect((await plan(asked(front, file))).environments[0]).toMatchObject({ status: 'in-sync' });
+});
+
 it('is not lost where a server replaces the entry and masks it: the write is refused', async () => {
   const { front } = await started('app-server');
   await front.ask('POST', '/api/v1/settings', { language: 'en' });
