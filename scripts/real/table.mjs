@@ -1,7 +1,7 @@
 /**
  * What a run has shown of a release: `{ release, server, dialect, contract: { passed, differs, total }, steps: [{ loop, step, end }] }`,
- * where `end` is passed, failed or the reason why the step was left out. `results` is what vitest writes as JSON. A loop that says in
- * one skipped test that the server has no such list has no steps.
+ * where `end` is passed, failed or the reason why the step was left out; `without` has the loops that are
+ * left out whole. `results` is what vitest writes as JSON. A loop that says in one skipped test that the server has no such list has no steps.
  */
 export function rowOf({ release, server, dialect, differs = {}, without = {} }, results) {
   const tests = results.testResults.flatMap(({ assertionResults }) => assertionResults);
@@ -9,13 +9,14 @@ export function rowOf({ release, server, dialect, differs = {}, without = {} }, 
   const cases = contract.filter(({ ancestorTitles }) => ancestorTitles.length > 1);
   const steps = Object.keys(LOOPS).flatMap((loop) => {
     const those = tests.filter(({ ancestorTitles }) => ancestorTitles[0] === loop);
-    return those.length === 1 && isSkipped(those[0]) ? [] : those.map((one) => ({ loop, ...one }));
+    return isLeftOut(those) ? [] : those.map((one) => ({ loop, ...one }));
   });
   const known = Object.keys(differs).length;
   return {
     release,
     server,
     dialect,
+    without: Object.fromEntries(Object.entries(without).filter(([name]) => name in LOOPS)),
     contract: {
       passed: cases.filter(({ status }) => status === 'passed').length - known,
       differs,
@@ -27,6 +28,10 @@ export function rowOf({ release, server, dialect, differs = {}, without = {} }, 
       end: isSkipped({ status }) ? (without[title] ?? 'not tried') : status,
     })),
   };
+}
+
+function isLeftOut(tests) {
+  return tests.length === 1 && isSkipped(tests[0]);
 }
 
 function isSkipped({ status }) {
@@ -59,6 +64,7 @@ const LOOPS = {
   loop: 'settings',
   'custom secrets': 'custom secrets',
   'named settings': 'mcp servers, marketplaces and disabled skills, by name',
+  'logins of mcp servers': 'logins to mcp servers',
   'git providers': 'git providers',
   'LLM profiles': 'LLM profiles',
   'profiles and connections': 'connections, agent profiles and meta profiles',
@@ -81,18 +87,21 @@ function stepsOf({ steps }, loop) {
 
 function loopText(row, loop) {
   const ends = stepsOf(row, loop).map(({ end }) => end);
-  if (ends.length === 0) return 'has none';
+  if (ends.length === 0) return row.without?.[loop] === undefined ? 'has none' : 'left out';
   if (ends.includes('failed')) return '**no**';
   const rest = ends.filter((end) => end !== 'passed').length;
   return rest === 0 ? 'yes' : `yes, ${rest} left out`;
 }
 
-function notesOf({ release, contract, steps }) {
+function notesOf({ release, without = {}, contract, steps }) {
   const differs = Object.entries(contract.differs).map(
     ([name, reason]) => `- ${release}, the case "${name}": ${reason}.`,
   );
   const left = steps
     .filter(({ end }) => end !== 'passed')
     .map(({ step, end }) => `- ${release}, ${step}: ${end}.`);
-  return [...differs, ...left];
+  const loops = Object.entries(without).map(
+    ([loop, reason]) => `- ${release}, ${LOOPS[loop]}: ${reason}.`,
+  );
+  return [...differs, ...left, ...loops];
 }

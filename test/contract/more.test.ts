@@ -24,7 +24,7 @@ describe('the embedded service keeps what an Agent Server keeps', () => {
     ...Object.fromEntries(
       EARLIER.map((name) => [
         name,
-        'is what release 1.49.1 answers, and the embedded service is of a later one',
+        'is asked of release 1.49.1 by npm run test:real: the embedded service is of a later one',
       ]),
     ),
     'profiles: validate': 'has the words of a library for models that asks their makers',

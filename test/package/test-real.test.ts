@@ -110,6 +110,17 @@ describe('the table of releases', () => {
     expect(tableOf([one, none])).toContain('\n| git providers | yes | has none |\n');
   });
 
+  it('says that a loop is left out whole, and why', () => {
+    const about = { server: 'openhands-agent-server', dialect: 'agent-server' };
+    const left = { ...about, release: '1', without: { 'git providers': 'it cannot' } };
+    const rows = [
+      rowOf(left, results([[['git providers'], 'it cannot', 'skipped']])),
+      rowOf({ ...about, release: '2' }, results([[['git providers'], 'a', 'passed']])),
+    ];
+    expect(tableOf(rows)).toContain('\n| git providers | left out | yes |\n');
+    expect(tableOf(rows)).toContain('\n- 1, git providers: it cannot.\n');
+  });
+
   it('says all without a number, which would be wrong with the next recorded case', () => {
     const about = { release: '1.0.0', server: 'openhands-ai', dialect: 'settings-v0' };
     const answered = (name: string): [string[], string, string] => [

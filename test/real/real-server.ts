@@ -1,4 +1,4 @@
-import { spawn, type ChildProcess } from 'node:child_process';
+import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import {
   closeSync,
@@ -37,6 +37,8 @@ export interface RealServer extends LoopServer {
   empty(): void;
   /** Writes a file of its store; null removes it. */
   put(name: string, text: string | null): void;
+  /** Runs its Python on its store, with this text to read; returns what is printed. */
+  python(args: readonly string[], input: string): string;
   /** With variables of its own, beside those that every start has. */
   start(variables?: Readonly<Record<string, string>>): Promise<void>;
 }
@@ -72,6 +74,7 @@ export async function startRealServer(
     dialect: release.dialect,
     url,
     key: KEY,
+    lacks: release.lacks ?? [],
     store,
     keepsSecrets: true,
     async record() {
@@ -103,6 +106,14 @@ export async function startRealServer(
       if (text === null) rmSync(path, { force: true });
       else writeFileSync(path, text);
     },
+    python: (args, input) =>
+      execFileSync(join(venv, 'bin/python'), ['-B', ...args], {
+        cwd: join(store, 'cwd'),
+        env: { ...environmentOf(release, venv, store, url), ...own },
+        encoding: 'utf8',
+        input,
+        stdio: ['pipe', 'pipe', 'ignore'],
+      }),
     async start(variables = {}) {
       const cwd = join(store, 'cwd');
       mkdirSync(cwd, { recursive: true });

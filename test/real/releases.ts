@@ -11,8 +11,10 @@ export interface Release {
   readonly added?: readonly string[];
   /** Recorded cases that this release is known to answer otherwise, each with the reason. */
   readonly differs?: Readonly<Record<string, string>>;
-  /** Steps of the loop that this release cannot take, each with the reason. */
+  /** Steps of the loop, or whole loops, that this release cannot take, each with the reason. */
   readonly without?: Readonly<Record<string, string>>;
+  /** Paths of the files that it is tried with, of the loop and of docs/guides/rebuild.md, that it does not have. */
+  readonly lacks?: readonly string[];
 }
 
 export const RELEASES = JSON.parse(
