@@ -5,11 +5,11 @@ import {
   MCP_LISTS,
   removeMaskedFromConfig,
   unreadableItems,
+  USUAL_TRANSPORT,
   type McpList,
   listPathedEntries,
   type PathOfEntry,
 } from '../model/mcp.ts';
-import { USUAL_TRANSPORT } from '../model/mcp-map.ts';
 import { REASONS } from '../model/reasons.ts';
 import type { Dialect } from '../model/dialect.ts';
 import { sameEndpoint } from '../model/endpoint.ts';
