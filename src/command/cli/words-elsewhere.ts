@@ -33,8 +33,8 @@ const WAYS_ELSEWHERE: Readonly<Record<string, string>> = {
     'Merge the file of one environment into that of the next, then run setpoint apply -e NAME.',
 };
 
-/** The names of flags in other tools, and what does the same here. */
-const FLAGS_ELSEWHERE: Readonly<Record<string, string>> = {
+/** The names of flags in other tools and of earlier versions, and what does the same here. */
+export const FLAGS_ELSEWHERE: Readonly<Record<string, string>> = {
   '--auto-approve': '--yes',
   '--approve': '--yes',
   '--force': '--yes',
@@ -50,6 +50,15 @@ const FLAGS_ELSEWHERE: Readonly<Record<string, string>> = {
   '--detailed-exit-code': '--exit-code',
   '--detailed-exitcode': '--exit-code',
   '--keep-going': '--max-failures 100%',
+  '--live': '--check',
+  '--host': '--port ADDRESS:PORT',
+  '--no-wait': '--wait 0s',
+  '--tls-cert': '--tls CERT,KEY',
+  '--tls-key': '--tls CERT,KEY',
+  '--public-url': '--listen ADDRESS=URL',
+  '--probe-metrics': '--probes ADDRESS/metrics',
+  '--lock-scope': '--lock PLACE=SCOPE',
+  '--git-from': '--ref BRANCH:COMMIT',
 };
 
 /** Node reads `--env-file` anywhere on its command line, before setpoint does: it loads the file, NODE_OPTIONS included. */
