@@ -26,8 +26,7 @@ async function startFollowing() {
   const path = (name: string): string => join(folder, name);
   const flags = {
     listen: '127.0.0.1:0',
-    tlsCert: path('tls.crt'),
-    tlsKey: path('tls.key'),
+    tls: `${path('tls.crt')},${path('tls.key')}`,
     allowActions: true,
   };
   const env = { SETPOINT_WATCH_TOKEN_FILE: path('token') };
