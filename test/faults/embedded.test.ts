@@ -32,7 +32,7 @@ it('an empty store is written, and read back with its secrets wrapped', async ()
     ).resolves.toMatchObject({
       kind: 'not-applied',
       retry: false,
-      error: { message: expect.stringContaining('mcp_config.sse_servers.0') },
+      error: { message: expect.stringContaining('mcp_config.sse_servers[0]') },
     });
     await service.connection.close();
   } finally {

@@ -9,25 +9,24 @@ const MOST = 10;
 const DEEPEST = 12;
 
 /**
- * Returns what a service objects to in a refused request, in words: `mcp_config.sse_servers[0].url: "Field required"`. Empty if the answer,
- * the `detail` of FastAPI, names nothing.
+ * Returns what a service objects to in a refused request: `mcp_config.sse_servers[0].url (missing)`. Empty if the answer, the `detail` of
+ * FastAPI, names nothing.
  *
- * The answer repeats the request, including secrets. So of each detail only `loc`, `type` and `msg` are read: of `loc` the parts with the form
- * of a name or a position, of `msg` a text of one line, in quotes. Neither is shown if it contains a secret, in any form or case, or is a
- * part of one.
+ * The answer repeats the request and what the service has stored, including secrets that nobody here knows. So its sentences are not shown:
+ * of each detail only `loc` and `type` are read, and of those the parts with the form of a name or a position that neither contain a secret
+ * of the request, in any form or case, nor are a part of one. With `sent`, a name is shown only if that body has a member of the name, or if
+ * the service misses it. `format` returns null for a place that is not to be shown.
  */
 export function formatRefusedMembers(
   body: Value,
   secrets: readonly Secret[],
-  format: (place: RefusedPlace) => string = formatPlace,
+  format: (place: RefusedPlace) => string | null = formatPlace,
+  sent?: Value,
 ): string {
-  const detail = isRecord(body) ? (body['detail'] ?? null) : null;
+  const details = isRecord(body) && isList(body['detail']) ? body['detail'] : [];
   const hidden = new HiddenTexts(secrets);
-  const found = isList(detail)
-    ? detail.flatMap((one) => formatDetail(one, hidden, format) ?? [])
-    : [quoteReason(detail, hidden)].flatMap((text) =>
-        text === null ? [] : `${format([])}: ${text}`,
-      );
+  const names = sent === undefined ? null : new Set(listMemberNames(sent));
+  const found = details.flatMap((one) => formatDetail(one, hidden, format, names) ?? []);
   const shown = [...new Set(found)].slice(0, MOST).join(', ');
   return found.length > MOST ? `${shown} and more` : shown;
 }
@@ -35,22 +34,25 @@ export function formatRefusedMembers(
 function formatDetail(
   detail: Value,
   hidden: HiddenTexts,
-  format: (place: RefusedPlace) => string,
+  format: (place: RefusedPlace) => string | null,
+  names: ReadonlySet<string> | null,
 ): string | null {
   if (!isRecord(detail) || !isList(detail['loc'])) return null;
-  const { loc, type = null, msg = null } = detail;
+  const { loc, type = null } = detail;
   const path = loc[0] === 'body' ? loc.slice(1) : loc;
-  const place = format(path.slice(0, DEEPEST).map((segment) => readSegment(segment, hidden)));
-  const reason = quoteReason(msg, hidden);
-  if (reason !== null) return `${place}: ${reason}`;
+  const known = type === 'missing' ? null : names;
+  const place = format(
+    path.slice(0, DEEPEST).map((segment) => readSegment(segment, hidden, known)),
+  );
+  if (place === null) return null;
   const isNamed = typeof type === 'string' && hidden.allows(type, /^[a-z][a-z0-9_]{0,39}$/);
   return isNamed ? `${place} (${type})` : place;
 }
 
-/** A sentence of the service in quotes; null if it must not be shown. */
-function quoteReason(text: Value, hidden: HiddenTexts): string | null {
-  const isShown = typeof text === 'string' && hidden.allows(text, /^[ -~]{1,200}$/);
-  return isShown ? JSON.stringify(text) : null;
+function listMemberNames(value: Value): string[] {
+  if (isList(value)) return value.flatMap(listMemberNames);
+  if (!isRecord(value)) return [];
+  return Object.entries(value).flatMap(([name, inner]) => [name, ...listMemberNames(inner)]);
 }
 
 /** `a[0].b`; the body for a place without parts. */
@@ -59,10 +61,14 @@ export function formatPlace(place: RefusedPlace): string {
   return text.replace(/^\./, '') || 'the body';
 }
 
-function readSegment(segment: Value, hidden: HiddenTexts): string | number {
+function readSegment(
+  segment: Value,
+  hidden: HiddenTexts,
+  known: ReadonlySet<string> | null,
+): string | number {
   if (typeof segment === 'number' && Number.isSafeInteger(segment) && segment >= 0) return segment;
-  const isName = typeof segment === 'string' && hidden.allows(segment, NAME);
-  return isName ? segment : '?';
+  if (typeof segment !== 'string' || known?.has(segment) === false) return '?';
+  return hidden.allows(segment, NAME) ? segment : '?';
 }
 
 const NAME = /^[A-Za-z_][A-Za-z0-9_-]{0,39}$/;

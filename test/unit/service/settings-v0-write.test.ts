@@ -152,12 +152,7 @@ describe('a write', () => {
     ['names that are none', { loc: ['body', 'a b', '-a', '0a', 'a!', '_'] }, '?.?.?.?._'],
     ['numbers', { loc: ['body', 3, -1, 1.5, 2 ** 53] }, '[3].?.?.?'],
     ['what is no segment', { loc: ['body', null, true, ['a'], { a: 1 }] }, '?.?.?.?'],
-    ['a sentence', { loc: ['body', 'a'], msg: 'Field required' }, 'a: "Field required"'],
-    ['a sentence with quotes', { loc: ['body', 'a'], msg: 'not "x"' }, 'a: "not \\"x\\""'],
-    ['a sentence of two lines', { type: 't', loc: ['body', 'a'], msg: 'one\ntwo' }, 'a (t)'],
-    ['a sentence with colours', { loc: ['body', 'a'], msg: '\u001b[31mred' }, 'a'],
-    ['a sentence without an end', { loc: ['body', 'a'], msg: 'a'.repeat(201) }, 'a'],
-    ['a sentence that is no text', { loc: ['body', 'a'], msg: ['a'] }, 'a'],
+    ['a sentence', { type: 't', loc: ['body', 'a'], msg: 'Field required' }, 'a (t)'],
     ['no place', { type: 'missing', loc: 'a' }, ''],
     ['no detail', 'missing', ''],
     ['no depth without an end', { loc: ['body', ...Array(20).fill(1)] }, '[1]'.repeat(12)],
@@ -200,10 +195,6 @@ describe('a write', () => {
     await expect(
       refusal(detail({ loc: ['body', 'of_canary_written_key_1', 'Y2FuYXJ5'] }), fields),
     ).resolves.toBe(': ?.?');
-    const msg = 'Value error, invalid Canary_Written_Key';
-    const inPart = 'Value error, begins with canary_wr';
-    for (const told of [msg, inPart, 'Value error, begins with Y2FuYXJ5X1dyaXR0ZW5fS2V5'])
-      await expect(refusal(detail({ loc: ['body', 'a'], msg: told }), fields)).resolves.toBe(': a');
     const read = { mcp_config: { stdio_servers: [{ name: 'a', args: ['canary-stored-arg'] }] } };
     const { writing } = answering(422, detail({ loc: ['body', 'canary-stored-arg'] }));
     const answer = await postWholeRecord(writing)(writeOf({ language: 'en' }, read));

@@ -299,6 +299,7 @@ export function itemWriter(block: string, wires: Wires): ResourceWriter<ItemWrit
               answer,
               [...connection.secrets, ...collectSecrets(body ?? undefined)],
               (at) => formatMember(block, request, at, theirs),
+              body,
             );
             const said =
               typeof known === 'function'
@@ -332,7 +333,7 @@ function formatMember(
   let value: Value | undefined = start === -1 ? null : shows;
   for (const part of names.slice(start)) {
     // Below a value that has no members a server names variants of its type.
-    if (!isRecord(value) && !isList(value)) break;
+    if (part === '?' || (!isRecord(value) && !isList(value))) break;
     path.push(part);
     value = isList(value) ? value[Number(part)] : value[part];
   }

@@ -77,9 +77,10 @@ export function patchRefusal(
   connection: Connection,
   place: string,
   reply: Reply,
-  { fields }: SettingsWrite,
+  write: SettingsWrite,
 ): SetpointError {
   const { status } = reply;
+  const { fields } = write;
   if (status === 404) {
     const written = [...POINTERS].filter(([name]) => !isEmpty(fields[name]));
     if (written.length === 0) return createStatusError(connection, place, reply);
@@ -95,12 +96,15 @@ export function patchRefusal(
     );
   }
   const read = readJsonReply(place, reply);
+  const sent = buildPatchBody(write);
   const named =
     'json' in read && isRecord(read.json) && isList(read.json['detail'])
       ? formatRefusedMembers(
           read.json,
           [...connection.secrets, ...collectSecrets(fields)],
-          ([first = '', ...inner]) => formatPlace([PARTS.get(String(first)) ?? first, ...inner]),
+          ([first = '', ...inner]) =>
+            first === '?' ? null : formatPlace([PARTS.get(String(first)) ?? first, ...inner]),
+          'record' in sent ? sent.record : null,
         )
       : '';
   const what =
