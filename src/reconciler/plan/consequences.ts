@@ -59,7 +59,15 @@ import { findMcpChanges } from './side-effects.ts';
 /** Predicts what a write makes of a state; null if nothing is known of it. */
 export function predictWrite(write: SettingsWrite, observed: ObservedState): Prediction | null {
   const fields = mapRecord(write.fields, withoutUnseen);
-  return observed.predict?.({ ...write, fields }, observed) ?? null;
+  const prediction = observed.predict?.({ ...write, fields }, observed) ?? null;
+  if (prediction === null || observed.saved !== true) return prediction;
+  // The masks of a snapshot are setpoint's own: an apply reads the values behind them, and sends them along.
+  const isCarried = ([[name = ''], before]: Difference): boolean =>
+    collectSecrets(before).some((one) => one instanceof UnseenSecret) &&
+    !Object.hasOwn(fields, name) &&
+    !observed.hidden.includes(name) &&
+    observed.dialect.fields.get(name)?.reads !== 'nothing';
+  return { ...prediction, differences: prediction.differences.filter((one) => !isCarried(one)) };
 }
 
 /** A value with texts in place of references without a value: that there is one is all that counts. */
@@ -204,7 +212,10 @@ export function listLosses(
       ? [createFieldLoss(name, observed)]
       : [];
   });
-  return [...listLostMembers(desired, observed, prediction.expected), ...fields];
+  const byName = fields.toSorted(({ path: [one = ''] }, { path: [other = ''] }) =>
+    one < other ? -1 : 1,
+  );
+  return [...listLostMembers(desired, observed, prediction.expected), ...byName];
 }
 
 function createFieldLoss(name: string, { dialect }: ObservedState): Unpreservable {

@@ -75,7 +75,10 @@ export const V0_STORAGE: Storage = {
       readRecord(shown, 'settings'),
       (name) => !isFlagOrToken(name, answer),
     );
-    const unseen = [...secrets].filter(([, state]) => state !== 'not-stored').map(([name]) => name);
+    // A field of a later version may be shown although a flag reports it, too.
+    const unseen = [...secrets]
+      .filter(([name, state]) => state !== 'not-stored' && isEmpty(settings[name]))
+      .map(([name]) => name);
     const tokens = [...unseen, ...hidden].map((name) => [name, new UnseenSecret()] as const);
     const whole = withMembers(settings, Object.fromEntries(tokens));
     return withMembers(shown, { settings: shapeStored(EFFECTS, SETTINGS_TYPE, whole) });
