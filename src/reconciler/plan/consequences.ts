@@ -63,11 +63,15 @@ export function predictWrite(write: SettingsWrite, observed: ObservedState): Pre
   if (prediction === null || observed.saved !== true) return prediction;
   // The masks of a snapshot are setpoint's own: an apply reads the values behind them, and sends them along.
   const isCarried = ([[name = ''], before]: Difference): boolean =>
-    collectSecrets(before).some((one) => one instanceof UnseenSecret) &&
+    holdsUnseen(before) &&
     !Object.hasOwn(fields, name) &&
     !observed.hidden.includes(name) &&
     observed.dialect.fields.get(name)?.reads !== 'nothing';
   return { ...prediction, differences: prediction.differences.filter((one) => !isCarried(one)) };
+}
+
+function holdsUnseen(value: Value): boolean {
+  return collectSecrets(value).some((one) => one instanceof UnseenSecret);
 }
 
 /** A value with texts in place of references without a value: that there is one is all that counts. */
@@ -164,7 +168,8 @@ function listServerChanges(
   const [was = null, is = null] = [observed, expected].map(({ values }) => values['mcp_config']);
   // What the file declares is there as declared after the write, unless the server loses it.
   const changed = findMcpChanges(was, is, desired, observed.dialect).filter(
-    ({ isManaged, after }) => after === null || !isManaged,
+    ({ isManaged, before, after }) =>
+      after === null || (!isManaged && !(observed.saved === true && holdsUnseen(before))),
   );
   return changed.map(({ path, before, after }) => ({
     ...createConsequence(findCause(place), path, place, before, after),
