@@ -171,20 +171,17 @@ export const TOOLS: Readonly<Record<string, SetpointTool>> = {
     takes: takes({
       environments: ENVIRONMENTS,
       path: { type: 'string', description: 'only the changes of this path' },
-      limit: { type: 'integer', description: 'how many records (default: 50)' },
+      all: { type: 'boolean', description: 'all records, not the latest 50 alone' },
     }),
     output: 'history',
     annotations: OFFLINE,
     run: (args, context) => {
-      const limit = args.json('limit');
-      const flags = {
+      const flags: Flags<'history'> = {
         ...report(args),
         data: context.data,
-        limit: typeof limit === 'number' ? `${limit}` : undefined,
+        verbose: args.isTrue('all'),
       };
-      return runCommand(context, (io) =>
-        historyCommand(flags as Flags<'history'>, io, args.text('path')),
-      );
+      return runCommand(context, (io) => historyCommand(flags, io, args.text('path')));
     },
   },
   schema: {

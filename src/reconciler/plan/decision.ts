@@ -72,12 +72,12 @@ export const HIDDEN = new UnseenSecret();
 
 /** Compares a declared secret with the one that was last written from here. */
 export function compareWithLastWrite(
-  { compare }: Fingerprints,
+  fingerprints: Fingerprints,
   path: Path,
   value: Value,
 ): ReturnType<Fingerprints['compare']> {
   if (!(value instanceof Secret) || value instanceof UnseenSecret) return 'none';
-  return value.compareWith((text) => compare(path, text));
+  return value.compareWith((text) => fingerprints.compare(path, text));
 }
 
 /** A declared secret, and what is known of the stored one. */

@@ -119,5 +119,5 @@ it('waits for what is under way, and throws the error of the earliest item', asy
     if (item > 0) throw new Error(`item ${item}`);
   });
   await expect(failing).rejects.toThrow('item 1');
-  expect(ended.toSorted()).toEqual([0, 1, 2]);
+  expect(ended.toSorted((one, other) => one - other)).toEqual([0, 1, 2]);
 });
