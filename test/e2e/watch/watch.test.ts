@@ -213,7 +213,10 @@ describe('setpoint watch', () => {
       expect.stringContaining('No environment in .setpoint/watch matches "prod-*".'),
     ]);
     const rows = (await run('history')).stdout.split('\n\n');
-    expect(rows).toHaveLength(2);
+    expect(rows.slice(0, 2)).toEqual([
+      expect.stringContaining('defualt  resumed'),
+      expect.stringContaining('defualt  suspended until it is resumed\n    moving'),
+    ]);
     expect((await run('history', '-e', 'defautl')).stderr).toBe(
       'setpoint: The journal in .setpoint/watch has nothing of "defautl".\n  Did you mean default?\n',
     );
