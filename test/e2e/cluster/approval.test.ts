@@ -50,13 +50,21 @@ describe.each(SERVERS)('an approval, on an API server %s', (_, open) => {
       await one.admin.patch(one.pathOf('production'), { spec: { mode: 'Apply', approval } });
       let undone = 0;
       await until(async () => {
-        if ((await languageOf(one.service.url)) === 'en') {
+        const status = await one.status('production');
+        // Undone before the read that verifies a write, it would look as if the service did not store it.
+        if ((status.history?.length ?? 0) > undone) {
+          expect(await languageOf(one.service.url)).toBe('en');
           undone += 1;
           await store(one.service.url, { language: 'fr' });
         }
-        return reasonOf(await one.status('production'), 'Stalled') === 'Stopped';
+        return reasonOf(status, 'Stalled') === 'Stopped';
       });
       expect(undone).toBe(3);
+      const { conditions, history } = await one.status('production');
+      expect(history?.map(({ result }) => result)).toEqual(['applied', 'applied', 'applied']);
+      expect(conditions?.find(({ type }) => type === 'Stalled')?.message).toContain(
+        'It was healed 3 times within an hour',
+      );
     },
   );
 });
