@@ -55,10 +55,11 @@ export function shapeValue(
     return shapeValue(types, variant, value, was === variant ? before : undefined);
   }
   if (target.format === 'password') return toStoredSecret(types, value);
-  if (isList(value))
-    return target.items === undefined
-      ? value
-      : value.map((one) => shapeValue(types, target.items ?? {}, one, joinItems(before)));
+  if (isList(value)) {
+    const { items } = target;
+    const was = items === undefined ? undefined : joinItems(before);
+    return items === undefined ? value : value.map((one) => shapeValue(types, items, one, was));
+  }
   if (!isRecord(value)) return value;
   if (target.properties !== undefined) return shapeRecord(types, name, target, value, before);
   const { additionalProperties: each } = target;
