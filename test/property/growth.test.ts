@@ -148,6 +148,25 @@ describe('what is matched is matched by maps', () => {
     expect(numberIdentities(alike(3))).toEqual(['https://x', 'https://x#2', 'https://x#3']);
   });
 
+  it('declared entries with those of a service that hides members of each', () => {
+    const urls = (n: number, members = {}) =>
+      mcp({ sse_servers: many(n, (i) => ({ url: `https://x/${i}`, ...members })) });
+    const both = (n: number) => ({
+      file: resolveSettings(
+        target(
+          withSettings('language: fr', `mcp_config: ${JSON.stringify(urls(n)['mcp_config'])}`),
+        ),
+        source(),
+      ),
+      state: observed(urls(n, { api_key: '**********' })),
+    });
+    const plan = ({ file, state }: ReturnType<typeof both>) =>
+      planSettings(file, state, NOTHING_KNOWN);
+    const lost = plan(both(3)).unpreservable.filter(({ path: [first] }) => first === 'mcp_config');
+    expect(lost).toHaveLength(3);
+    expect(growth(both, plan, 500)).toBeLessThan(LINEAR);
+  });
+
   it('paths against many that are unmanaged', () => {
     const paths = (n: number) =>
       many(n, (i): Path => ['mcp_config', 'sse_servers', `https://x/${i}`]);

@@ -10,12 +10,10 @@ import {
 } from '../model/field.ts';
 import type { GuardFinding } from '../model/guard.ts';
 import {
-  createKnownEntry,
   entryPaths,
   isOfServers,
   listPathSegments,
   listRecordEntries,
-  mayBeOne,
   MCP_LISTS,
 } from '../model/mcp.ts';
 import { formatPath, isWithin, samePath, type Path } from '../model/path.ts';
@@ -35,15 +33,17 @@ import {
   isRecord,
   collectSecrets,
   createRecord,
+  filterMembers,
   mapRecord,
   onceFor,
   readPath,
   sameValue,
   type Value,
+  type ValueRecord,
 } from '../model/value.ts';
 import { managesField } from './declared.ts';
 import { collectVariantKinds } from './field-here.ts';
-import { matchEntries } from './match-entries.ts';
+import { createEntrySearch, matchEntries } from './match-entries.ts';
 import {
   findLostLogin,
   hiddenSecrets,
@@ -90,9 +90,10 @@ export function listConsequences(
   const [first] = changes;
   const prediction = write === null ? null : predictWrite(write, observed);
   if (write === null || first === undefined || prediction === null) return [];
+  const causes = listCauses(changes, write);
   const placesOf = onceFor((change: Change) => predictAlone(change, write, observed));
   const findCause = (place: Path): Change =>
-    changes.find((change) => placesOf(change).some((one) => isWithin(place, one))) ?? first;
+    causes.find((change) => placesOf(change).some((one) => isWithin(place, one))) ?? first;
   const isPlanned = (path: Path): boolean =>
     [...changes, ...unpreservable].some(
       (one) => isWithin(path, one.path) || isWithin(one.path, path),
@@ -103,14 +104,28 @@ export function listConsequences(
   ].filter(({ path }) => !isPlanned(path) && !managesField(desired, formatPath(path)));
 }
 
+/** The first change of those that write the same fields: such changes have the same consequences. */
+function listCauses(changes: readonly Change[], write: SettingsWrite): readonly Change[] {
+  const byFields = changes.map((change): [string, Change] => {
+    const own = selectOwnFields(change, write);
+    return [JSON.stringify(Object.keys(own)), change];
+  });
+  const firsts = new Map(byFields.toReversed());
+  return byFields.flatMap(([key, change]) => (firsts.get(key) === change ? [change] : []));
+}
+
+/** The fields of a write that are at the place of a change, or in it. */
+function selectOwnFields({ path }: Change, { fields }: SettingsWrite): ValueRecord {
+  return filterMembers(fields, (name) => isNamedWithin(name, path));
+}
+
 /** The places that a change alone makes otherwise. */
 function predictAlone(
-  { path }: Change,
+  change: Change,
   write: SettingsWrite,
   observed: ObservedState,
 ): readonly Path[] {
-  const own = Object.entries(write.fields).filter(([name]) => isNamedWithin(name, path));
-  const alone = { ...write, fields: createRecord(own) };
+  const alone = { ...write, fields: selectOwnFields(change, write) };
   return predictWrite(alone, observed)?.differences.map(([place]) => place) ?? [];
 }
 
@@ -255,11 +270,11 @@ function listLostMembers(
       isRecord(config) ? listRecordEntries(config[list]) : [],
     );
     const segments = listPathSegments(list, was, is);
+    const declaredAs = createEntrySearch(list, wanted);
     return matchEntries(list, was, is, () => 0).pairs.flatMap((pair) => {
       const [entry, now] = [was[pair.declared] ?? NONE, is[pair.actual] ?? NONE];
       const stays = computePreservedEntry(list, now, entry);
-      const known = createKnownEntry(list, entry);
-      const file = wanted.find((one) => mayBeOne(createKnownEntry(list, one), known)) ?? NONE;
+      const file = declaredAs(entry) ?? NONE;
       const lost = hiddenSecrets(list, stays, hiding).filter(
         (name) =>
           file[name.split('.')[0] ?? ''] === undefined &&

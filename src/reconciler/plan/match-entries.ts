@@ -9,7 +9,7 @@ import {
   listPathSegments,
   numberIdentities,
 } from '../model/mcp.ts';
-import { type Identity, IdentityQueues } from '../model/secret.ts';
+import { type Identity, IdentityMap, IdentityQueues } from '../model/secret.ts';
 import { isUnmanaged, type Path, formatPathKey } from '../model/path.ts';
 import { isRecord, type Value, type ValueRecord } from '../model/value.ts';
 
@@ -230,6 +230,39 @@ function createEntryMatcher(known: readonly EntryIdentity[]): (entry: EntryIdent
     name === null
       ? places.has(place.key ?? '')
       : names.has(name.key ?? '') || nameless.has(place.key ?? '');
+}
+
+/** Returns a search for the first of some entries that may be a given one. Linear except for hidden values. */
+export function createEntrySearch(
+  list: McpList,
+  entries: readonly ValueRecord[],
+): (entry: ValueRecord) => ValueRecord | undefined {
+  const known = entries.map((entry) => createKnownEntry(list, entry));
+  const all = [...known.keys()];
+  const hidden = all.filter((index) => hasHiddenIdentity(known[index]));
+  const clear = all.filter((index) => !hasHiddenIdentity(known[index])).toReversed();
+  const [names, nameless, places] = [
+    new IdentityMap<number>(),
+    new IdentityMap<number>(),
+    new IdentityMap<number>(),
+  ];
+  for (const index of clear) {
+    const { name, place } = known[index] ?? {};
+    if (place === undefined || name === undefined) continue;
+    places.set(place, index);
+    if (name === null) nameless.set(place, index);
+    else names.set(name, index);
+  }
+  return (entry) => {
+    const wanted = createKnownEntry(list, entry);
+    const { name, place } = wanted;
+    const certain = name === null ? [places.get(place)] : [names.get(name), nameless.get(place)];
+    const candidates = hasHiddenIdentity(wanted)
+      ? all
+      : [...certain, ...hidden].filter((index) => index !== undefined).toSorted((a, b) => a - b);
+    const first = candidates.find((index) => mayBe(known[index], wanted));
+    return first === undefined ? undefined : entries[first];
+  };
 }
 
 /** An mcp entry with the paths that may call it: in its list by its name, if it has one, and its address, and by its name alone. Of those alike the second is `#2`. */

@@ -91,10 +91,11 @@ function fillMasks(value: Value, clear: Value | undefined): Value {
   if (isRecord(value))
     return mapRecord(value, (one, key) => fillMasks(one, readRecord(clear)[key]));
   if (!isList(value) || !isList(clear)) return value;
+  // Of those with one name the first counts.
+  const named = new Map(clear.map((one) => [readRecord(one)['name'], one] as const).toReversed());
   return value.map((one) => {
     const { name } = readRecord(one);
-    const same = clear.find((other) => name !== undefined && readRecord(other)['name'] === name);
-    return fillMasks(one, same);
+    return fillMasks(one, name === undefined ? undefined : named.get(name));
   });
 }
 
