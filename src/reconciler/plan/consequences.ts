@@ -12,6 +12,7 @@ import type { GuardFinding } from '../model/guard.ts';
 import {
   entryPaths,
   isOfServers,
+  isUnmanagedEntry,
   listPathSegments,
   listRecordEntries,
   MCP_LISTS,
@@ -274,7 +275,9 @@ function listLostMembers(
     return matchEntries(list, was, is, () => 0).pairs.flatMap((pair) => {
       const [entry, now] = [was[pair.declared] ?? NONE, is[pair.actual] ?? NONE];
       const stays = computePreservedEntry(list, now, entry);
-      const file = declaredAs(entry) ?? NONE;
+      // What the file declares of an entry that it leaves unmanaged is not sent.
+      const isLeft = isUnmanagedEntry(desired.unmanaged, list, entry);
+      const file = isLeft ? NONE : (declaredAs(entry) ?? NONE);
       const lost = hiddenSecrets(list, stays, hiding).filter(
         (name) =>
           file[name.split('.')[0] ?? ''] === undefined &&

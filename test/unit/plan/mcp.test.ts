@@ -203,6 +203,19 @@ describe('an entry that the file does not manage', () => {
       'api_key',
     ]);
   });
+
+  it('stops such a write although the file has a key for it, which is not sent', () => {
+    const config = JSON.stringify(web(A, { ...B, api_key: '${env:KEY}' }));
+    const given = { unmanaged, variables: { KEY: 'k' } };
+    const found = plan(config, web({ ...B, api_key: MASK }), given);
+    expect(found.changes.map(({ path }) => path.at(-1))).toEqual([A.url]);
+    expect(found.unpreservable.map(({ path }) => path)).toContainEqual([
+      'mcp_config',
+      'shttp_servers',
+      B.url,
+      'api_key',
+    ]);
+  });
 });
 
 describe('an entry of the file beside one whose members come back as masks', () => {
