@@ -1,3 +1,4 @@
+import { Slots } from '../model/slots.ts';
 import { realpathSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import {
@@ -237,7 +238,7 @@ export class SecretValues implements SecretAnswers {
   readonly #env: Variables;
   readonly #asked = new Map<string, Promise<unknown>>();
   readonly #found = new Map<string, LookupResult>();
-  readonly #turns = new StartOrder();
+  readonly #turns = new Slots(AT_A_TIME);
   #commands: ReadonlyMap<string, SecretCommand> | null = null;
 
   constructor(env: Variables) {
@@ -311,24 +312,6 @@ function groupSecretPaths(secrets: readonly SecretPath[]): ReadonlyMap<string, r
   for (const { command, path } of secrets)
     groups.set(command, [...(groups.get(command) ?? []), path]);
   return groups;
-}
-
-/** Starts a few things at a time, in their order. */
-class StartOrder {
-  readonly #waiting: (() => void)[] = [];
-  #free = AT_A_TIME;
-
-  async run<T>(work: () => Promise<T>): Promise<T> {
-    if (this.#free === 0) await new Promise<void>((start) => this.#waiting.push(start));
-    else this.#free -= 1;
-    try {
-      return await work();
-    } finally {
-      const next = this.#waiting.shift();
-      if (next === undefined) this.#free += 1;
-      else next();
-    }
-  }
 }
 
 async function askForOne(

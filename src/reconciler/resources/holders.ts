@@ -20,7 +20,7 @@ import {
   type ValueRecord,
 } from '../model/value.ts';
 import { inParallel } from '../reconcile/in-order.ts';
-import { READS_AT_ONCE } from '../service/read-slots.ts';
+import { READS_AT_ONCE } from '../service/connect.ts';
 import type { Asking } from './collections/wire.ts';
 
 /* What on an Agent Server names LLM profiles and meta profiles. It is looked up only where something is to be removed. */

@@ -10,7 +10,7 @@ import {
   type ValueRecord,
 } from '../model/value.ts';
 import { inParallel } from '../reconcile/in-order.ts';
-import { READS_AT_ONCE } from '../service/read-slots.ts';
+import { READS_AT_ONCE } from '../service/connect.ts';
 import { readNextPageId } from '../service/v1/list.ts';
 import { collection } from './collections/collection.ts';
 import {

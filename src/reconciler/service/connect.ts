@@ -3,6 +3,7 @@ import type { Dispatcher } from '../model/dispatcher.ts';
 import { SetpointError } from '../model/error.ts';
 import type { Clock } from '../model/ports.ts';
 import type { Secret } from '../model/secret.ts';
+import { Slots } from '../model/slots.ts';
 import type { ServerSettings } from '../model/state.ts';
 import { cachedFor } from './answerer.ts';
 import { exchange, type Method, type WireAnswer } from './exchange.ts';
@@ -15,7 +16,6 @@ import {
   Networks,
   type Turns,
 } from './network.ts';
-import { ReadSlots } from './read-slots.ts';
 
 /**
  * The options of a connection.
@@ -90,7 +90,7 @@ export interface Connection {
   /** The turns at which requests may be sent, if the service limits them. */
   readonly turns: Pick<Turns, 'read' | 'write'>;
   /** Limits how many reads are under way at once. */
-  readonly slots: ReadSlots;
+  readonly slots: Slots;
   /** The organisations that a run has requested. */
   readonly organizations: KnownOrganization[];
   /** A request in messages: method, and the visible part of the address. */
@@ -98,6 +98,8 @@ export interface Connection {
   send(request: ConnectionRequest): Promise<WireAnswer>;
 }
 
+/** The reads of one environment that are under way at once, as many as browsers have with one host. */
+export const READS_AT_ONCE = 6;
 const CONNECT_MS = 5_000;
 const HEADERS_MS = 10_000;
 const LARGEST_BODY = 1_048_576;
@@ -152,7 +154,7 @@ export function connect(server: ServerSettings, options: ConnectOptions): Connec
     origin: server.origin,
     requests,
     turns,
-    slots: new ReadSlots(),
+    slots: new Slots(READS_AT_ONCE),
     organizations: networks.organizations,
     base,
     clock: options.clock,

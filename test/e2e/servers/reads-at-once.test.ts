@@ -3,7 +3,7 @@ import { EventEmitter, once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, it, onTestFinished } from 'vitest';
 import { plan } from '../../../src/reconciler/operations/plan.ts';
-import { READS_AT_ONCE } from '../../../src/reconciler/service/read-slots.ts';
+import { READS_AT_ONCE } from '../../../src/reconciler/service/connect.ts';
 import { startFronted } from '../../fixture/before-service.ts';
 import { quickClock } from '../../fixture/settings.ts';
 

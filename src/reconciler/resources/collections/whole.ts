@@ -32,7 +32,7 @@ import { type Warning } from '../../model/error.ts';
 import type { DesiredState } from '../../model/state.ts';
 import { holdersLeft } from '../holders.ts';
 import { inParallel } from '../../reconcile/in-order.ts';
-import { READS_AT_ONCE } from '../../service/read-slots.ts';
+import { READS_AT_ONCE } from '../../service/connect.ts';
 import { readChangedItemName } from './send.ts';
 
 /* Items that have a path each, by their names, and that one request stores whole: what it leaves out is the server's default. */
