@@ -12,7 +12,9 @@ export function listVaultEffects(secrets: string, tokens: string): readonly Effe
         const { name = null, value = null, description = null } = body;
         if (typeof name !== 'string') return stored;
         const was = readRecord(before, 'secrets', name)['description'] ?? '';
-        return withPart(stored, ['secrets'], { [name]: secret(value, description ?? was) });
+        return withPart(stored, ['secrets'], {
+          [name]: createStoredSecret(value, description ?? was),
+        });
       },
     },
     {
@@ -22,7 +24,7 @@ export function listVaultEffects(secrets: string, tokens: string): readonly Effe
         const was = readRecord(stored, 'secrets', name)['value'] ?? null;
         const others = withoutMember(readRecord(stored, 'secrets'), name);
         const to = typeof body['name'] === 'string' ? body['name'] : name;
-        const made = secret(was, body['description'] ?? '');
+        const made = createStoredSecret(was, body['description'] ?? '');
         return withMembers(stored, { secrets: withMembers(others, { [to]: made }) });
       },
     },
@@ -53,7 +55,7 @@ export function listVaultEffects(secrets: string, tokens: string): readonly Effe
   ];
 }
 
-function secret(value: Value, description: Value): ValueRecord {
+function createStoredSecret(value: Value, description: Value): ValueRecord {
   return createRecord([
     ['value', value],
     ['description', description],

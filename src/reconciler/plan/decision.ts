@@ -30,7 +30,7 @@ export interface Subject extends Pick<Change, 'resource' | 'path' | 'source'> {
 }
 
 /** The subject of a change of the settings. */
-export function settingsAt(path: Path, source: Source | null): Subject {
+export function createSettingsSubject(path: Path, source: Source | null): Subject {
   return { resource: 'settings', path, source };
 }
 

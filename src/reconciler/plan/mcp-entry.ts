@@ -33,7 +33,7 @@ import {
   compareValue,
   listMissingReferences,
   createChange,
-  settingsAt,
+  createSettingsSubject,
 } from './decision.ts';
 
 /**
@@ -272,7 +272,7 @@ export function createEntryRemoval(
   named: NamedServers | null,
 ): Change {
   const source = isUndeclared(reason) ? (named?.block.others?.source ?? null) : null;
-  return createChange(settingsAt(path, source), 'remove', entry, null, reason);
+  return createChange(createSettingsSubject(path, source), 'remove', entry, null, reason);
 }
 
 /** A way to authenticate without what the server alone writes into it, such as the tokens of a login. */

@@ -27,7 +27,12 @@ import {
   createEntryRemoval,
 } from './mcp-entry.ts';
 import { maskByDeclaration, isRotated, type Rotation } from './declared.ts';
-import { createPartChange, settingsAt, createChange, listMissingReferences } from './decision.ts';
+import {
+  createPartChange,
+  createSettingsSubject,
+  createChange,
+  listMissingReferences,
+} from './decision.ts';
 
 /** The result of one list. `entries` is the list to send; `kept` are the entries that the file does not manage. */
 export interface ListPlan {
@@ -154,7 +159,7 @@ function planPairedEntry(
       differs || rotated
         ? [
             createPartChange(
-              settingsAt(path, source),
+              createSettingsSubject(path, source),
               maskByDeclaration(actual, whole),
               after,
               names,
@@ -194,7 +199,9 @@ function planAddedEntry(
   { list, desired }: ListContext,
 ): EntryPlan {
   const source = desired.source([list, String(index)]);
-  const changes = [createChange(settingsAt(path, source), 'set', null, entry, REASONS['not-set'])];
+  const changes = [
+    createChange(createSettingsSubject(path, source), 'set', null, entry, REASONS['not-set']),
+  ];
   const unknown = listMissingReferences([], entry).map((one) => ({
     ...one,
     path: createMemberPath(path, one.path),

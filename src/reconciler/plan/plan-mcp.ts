@@ -43,7 +43,7 @@ import {
   type FieldPlan,
   type Rotation,
 } from './declared.ts';
-import { settingsAt, createChange, createPartChange, type Subject } from './decision.ts';
+import { createSettingsSubject, createChange, createPartChange, type Subject } from './decision.ts';
 
 /**
  * `mcp_config`: a declared list is exhaustive, one that is not declared is left alone. Null declares no entries, and
@@ -82,7 +82,7 @@ export function planMcp(
       named,
     }),
   );
-  const whole = settingsAt(['mcp_config'], desired.source());
+  const whole = createSettingsSubject(['mcp_config'], desired.source());
   if (desired.value === null) {
     const isNone = actual === null || (onNull === 'resets' && isWithoutEntries(config));
     return isNone ? NOTHING : planNull(whole, actual, config, lists);
@@ -226,7 +226,7 @@ function toMemberChange(change: Change, before: ValueRecord, after: ValueRecord)
     nameDifferences(name, after[name] ?? null, before[name] ?? null),
   );
   const { source, ref } = change;
-  const subject = settingsAt(change.path, source);
+  const subject = createSettingsSubject(change.path, source);
   return { ...createPartChange(subject, maskByDeclaration(before, after), after, members), ref };
 }
 

@@ -35,7 +35,7 @@ import {
   findUnseenReason,
   HIDDEN,
   planSecret,
-  settingsAt,
+  createSettingsSubject,
 } from './decision.ts';
 import { toPlannedPath } from './moved.ts';
 import { isOfServers, listPathedEntries } from '../model/mcp.ts';
@@ -59,7 +59,7 @@ export function planSecretField(
   const isMissing = value instanceof UnseenSecret && value.unseen.missing !== null;
   const last = compareWithLastWrite(fingerprints, field.path, value);
   const plan = planSecret(
-    { ...settingsAt(field.path, source()), isSensitive: true },
+    { ...createSettingsSubject(field.path, source()), isSensitive: true },
     {
       value,
       held: { stored: shown, 'not-stored': null, 'not-reported': undefined }[state],

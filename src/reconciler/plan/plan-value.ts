@@ -39,7 +39,7 @@ import {
   collectUnknowns,
   createChange,
   REASONS_OF_ACTIONS,
-  settingsAt,
+  createSettingsSubject,
 } from './decision.ts';
 
 /** The context of a planned field: the fields that the same file manages, and what is rotated. */
@@ -75,7 +75,7 @@ export function planValue(
   const before = maskByDeclaration(actual, value);
   const after = action === 'clear' ? null : value;
   const reason = isDefaultRequest(here, value) ? REASONS.reset : REASONS_OF_ACTIONS[action];
-  const change = createChange(settingsAt(path, source()), action, before, after, reason);
+  const change = createChange(createSettingsSubject(path, source()), action, before, after, reason);
   return {
     ...(unknown.length === 0 ? {} : { unknown }),
     write: value === null ? here.clearWith : value,
@@ -113,7 +113,13 @@ function planEmptied(
     .filter((place) => place.length > path.length && isWithin(place, path));
   const held = withoutKept(collectStoredMembers(path, observed), path, kept);
   if (readsAsNone(held)) return NOTHING;
-  const change = createChange(settingsAt(path, source()), 'clear', held, null, REASONS.cleared);
+  const change = createChange(
+    createSettingsSubject(path, source()),
+    'clear',
+    held,
+    null,
+    REASONS.cleared,
+  );
   const resets = value === null && findServerDefault(findSchemaNodes(path, observed)) !== undefined;
   if (resets) return { changes: [change], write: null };
   return {

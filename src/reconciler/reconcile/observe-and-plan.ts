@@ -147,10 +147,10 @@ export async function resolveReferences(
       .find(({ form }) => form.block === block);
     const found =
       block === SERVERS
-        ? serversAfter(desired, settings)
+        ? listServersAfterwards(desired, settings)
         : named === undefined
           ? null
-          : await namesOn(named, asked, input, settings);
+          : await readNamesOnService(named, asked, input, settings);
     if (found === null) continue;
     const noun = named?.form.resource ?? 'mcp server';
     problems.push(...asked.flatMap((one) => describeReferenceProblem(one, noun, found)));
@@ -169,7 +169,7 @@ function isOpen({ block, name }: ItemReference, desired: DesiredState): boolean 
 }
 
 /** The names of a collection, each as often as the service has it; null if that does not show. */
-async function namesOn(
+async function readNamesOnService(
   { list }: NamedItems,
   asked: readonly ItemReference[],
   { desired, reader, signal }: Pick<PlanInput, 'desired' | 'reader' | 'signal'>,
@@ -195,7 +195,10 @@ function findReferenceSource(
 }
 
 /** The names of the mcp servers of a service once the plan is applied; null if the service gives one of them its name. */
-function serversAfter(desired: DesiredState, { values }: ObservedState): readonly string[] | null {
+function listServersAfterwards(
+  desired: DesiredState,
+  { values }: ObservedState,
+): readonly string[] | null {
   const config = values['mcp_config'];
   const own = findDeclaredServers(desired);
   const isManaged = own !== undefined && managesField(desired, 'mcp_config');

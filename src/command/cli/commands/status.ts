@@ -29,7 +29,7 @@ export async function statusCommand(
   state = 'any',
 ): Promise<number> {
   try {
-    const chosen = choice(flags, state);
+    const chosen = parseSelection(flags, state);
     const reporter = reporterFor<WatchedDocument>(flags, io);
     const found = await (flags.server === undefined ? fromFolder(flags) : fromPage(flags, io));
     const environments = found.environments.filter(chosen.fits);
@@ -81,7 +81,7 @@ async function fromPage(flags: Flags<'status'>, { env, signal }: Io): Promise<Wa
 }
 
 /** Which environments are listed. Throws a usage error. */
-function choice(
+function parseSelection(
   { env, selector = [], data, server }: Flags<'status'>,
   state: string,
 ): {

@@ -75,11 +75,14 @@ export function createMemberChange(
   after: Value,
   reason: Reason,
 ): Change {
-  return createChange(subjectOf({ form, item }, path), action, before, after, reason);
+  return createChange(createItemSubject({ form, item }, path), action, before, after, reason);
 }
 
 /** The subject of a change at a path of an item. */
-export function subjectOf({ form, item }: Pick<Planning, 'form' | 'item'>, path: Path): Subject {
+export function createItemSubject(
+  { form, item }: Pick<Planning, 'form' | 'item'>,
+  path: Path,
+): Subject {
   const isSensitive = path.length === 2 && isSecretMain(form);
   return { resource: form.resource, path, source: item.source, isSensitive };
 }
@@ -113,7 +116,7 @@ export function planUntold(planning: Planning, members: ValueRecord, there: List
   if (leaf === null || name === undefined || leaf.value instanceof UnseenSecret) return {};
   const path = toMemberPath(form, item.name, leaf.member);
   const value = members[name] ?? null;
-  return planHidden(subjectOf(planning, path), {
+  return planHidden(createItemSubject(planning, path), {
     before: maskByDeclaration(there.members[name] ?? null, value),
     value,
     last: readLastStored(planning, leaf.member, leaf.value),

@@ -37,7 +37,7 @@ import {
   type CollectionPlan,
   type ItemPlan,
   type SecretFacts,
-  subjectOf,
+  createItemSubject,
 } from './plan-members.ts';
 import { addRenameWay, REASONS } from '../../model/reasons.ts';
 import { Secret, UnseenSecret } from '../../model/secret.ts';
@@ -187,7 +187,7 @@ function planItemSecret(
   const held = readSecretMember(there.members, member);
   const last = readLastStored(planning, member, value);
   const isResent = listing.resends?.(member[0] ?? '') === true;
-  return planSecret(subjectOf(planning, path), {
+  return planSecret(createItemSubject(planning, path), {
     value,
     held: held === undefined && value instanceof Secret ? HIDDEN : (held ?? null),
     last,
