@@ -333,8 +333,13 @@ export function resetReplacedAgent(desired: DesiredState, observed: ObservedStat
 export function resetAgent({ changes }: SettingsPlan, { stored }: ObservedState): GuardFinding[] {
   const change = changes.find(({ path }) => samePath(path, AGENT_KIND));
   if (change === undefined || !stored) return [];
+  const { cause = AGENT_KIND } = change;
   const lost = changes.filter(
-    ({ cause, before }) => cause !== undefined && samePath(cause, AGENT_KIND) && !isEmpty(before),
+    (one) =>
+      one !== change &&
+      one.cause !== undefined &&
+      samePath(one.cause, cause) &&
+      !isEmpty(one.before),
   );
   const names = lost.map(({ path }) => formatPath(path)).join(', ');
   const listed = names === '' ? '' : ` Lost with it: ${names}.`;

@@ -183,7 +183,7 @@ const FINDINGS: Readonly<Record<Rule, (judged: GuardInput, rule: Rule) => readon
     'overwrite-drift': createLiftableRule(({ plan }) => overwrittenDrift(plan)),
     'empty-store': createLiftableRule(({ plan, observed }) => findEmptyStore(plan, observed)),
     'reset-agent': createLiftableRule(({ plan, observed }) =>
-      resetAgent(extractSettingsPlan(plan), observed),
+      resetAgent(selectJudgedSettings(plan), observed),
     ),
     'remove-others': createLiftableRule(({ plan }) => findUnnamedRemovals(plan)),
     'shared-key': createLiftableRule(({ plan, observed }) =>

@@ -139,10 +139,12 @@ function orderSteps(plan: Plan, resources: readonly ManagedResource[]): readonly
     const resource = resources.find(({ name }) => name === part.resource.name);
     return { resource, part };
   });
-  const isLast = ({ resource, part: { room = [] } }: Step, { action, path }: Change): boolean =>
-    action === 'remove' &&
-    resource?.removesLast === true &&
-    room.every((first) => !samePath(first, path));
+  const isLast = ({ resource, part: { room = [], changes } }: Step, change: Change): boolean => {
+    // What follows from a removal is made by its request.
+    const { action, path } = changes.find((one) => isMadeBy(change, one)) ?? change;
+    const isFirst = room.some((first) => samePath(first, path));
+    return action === 'remove' && resource?.removesLast === true && !isFirst;
+  };
   const last = all.findLastIndex(({ resource }) => resource?.removesLast === true) + 1;
   const storing = all.map((step) => withChanges(step, (change) => !isLast(step, change)));
   const removing = all.toReversed().flatMap((step) => {
@@ -151,6 +153,10 @@ function orderSteps(plan: Plan, resources: readonly ManagedResource[]): readonly
     return part.changes.length === 0 ? [] : [{ resource, part: { ...part, ...told } }];
   });
   return [...storing.slice(0, last), ...removing, ...storing.slice(last)];
+}
+
+function isMadeBy({ cause }: Change, one: Change): boolean {
+  return cause !== undefined && one.cause === undefined && samePath(one.path, cause);
 }
 
 function withChanges({ resource, part }: Step, isKept: (change: Change) => boolean): Step {

@@ -18,7 +18,8 @@ import {
   type Value,
   type ValueRecord,
 } from '../model/value.ts';
-import { listStoredChanges } from '../plan/consequences.ts';
+import { listStoredChanges, predictWrite } from '../plan/consequences.ts';
+import { extractSettingsPlan } from '../plan/settings-part.ts';
 import { concealMember } from '../service/conceal.ts';
 import { DIALECTS } from '../service/dialects.ts';
 import { predictRequest, withTokens } from '../service/predict.ts';
@@ -64,11 +65,13 @@ export function changesInSettings(
   const { storage } = DIALECTS[settings.dialect.name];
   if (storage === undefined) return [];
   const parts = applyPlannedItems(stored, earlier);
+  const { write } = extractSettingsPlan(earlier);
+  const from = (write === null ? null : predictWrite(write, settings)?.expected) ?? settings;
   // A profile is active only as long as the llm is its own: then both have the same keys, of which the settings show none.
   const active = readRecord(stored, 'llm_profiles', settings.profiles?.active ?? '');
   const keys = filterMembers(active, (_, value) => value instanceof UnseenSecret);
-  const prediction = predictRequest(storage, settings, request, parts, keys);
-  return listStoredChanges(prediction, settings, () => cause).filter(
+  const prediction = predictRequest(storage, from, request, parts, keys);
+  return listStoredChanges(prediction, from, () => cause).filter(
     ({ path }) =>
       path.length > 1 ||
       path[0]?.startsWith('active_') !== true ||

@@ -8,9 +8,10 @@ import { listItemNames, type DesiredItem, type ListedItem } from '../model/colle
 import { shapeStored } from '../effects/effects.ts';
 import { AGENT_SERVER } from '../effects/agent-server/index.ts';
 import { agentProfileNode, withoutCriticKey } from '../effects/agent-server/types.ts';
-import { readRecord, withMembers } from '../effects/stored.ts';
+import { NONE, readRecord, withMembers, withPart } from '../effects/stored.ts';
 import type { SchemaNode } from '../model/json-schema.ts';
 import { nativeNodes } from '../model/native-schema.ts';
+import type { Change, Plan } from '../model/plan.ts';
 import type { DesiredState, ObservedState } from '../model/state.ts';
 import {
   isEmpty,
@@ -22,7 +23,9 @@ import {
   type ValueRecord,
 } from '../model/value.ts';
 import { ACTIVE_AGENT, AGENT_DEFAULT, AGENTS_PATH } from './holders.ts';
+import { changesInSettings } from './active-effects.ts';
 import { collection } from './collections/collection.ts';
+import { readChangedItemName } from './collections/send.ts';
 import {
   selectCarriedMembers,
   itemsByName,
@@ -50,6 +53,7 @@ const WIRES: Wires = {
     rename: (item, to) => renameOverPath(AGENTS_PATH, item, to),
     follows: (_, member) => (member === 'llm_profile' ? LLM_PROFILES_FORM.block : undefined),
     unfit: unfitProfiles,
+    along: listRemovalChanges,
     membersHere: findMembersHere,
     placeOf: (name) => ['agent_settings', name],
     theirs: new Map(Object.entries(THEIRS).map(([own, name]) => [name, own])),
@@ -231,6 +235,26 @@ function findRemovedActiveAgent({
   const active = listing.items.find((one) => one.id !== undefined && sameValue(one.id, id));
   const item = items.find(({ name }) => name === active?.name);
   return item !== undefined && item.members === null ? item.name : null;
+}
+
+/** What the removal of the active profile changes in the settings: those of an agent of another maker go with it. */
+function listRemovalChanges(
+  cause: Change,
+  judged: CollectionState,
+  planned: Plan,
+): readonly Change[] {
+  const { listing, desired, settings } = judged;
+  const name = findRemovedActiveAgent(judged);
+  const next = activeDeclared(desired, 'agent_profile') ?? name;
+  if (name === null || next !== name || readChangedItemName(cause) !== name) return [];
+  const { id = null } = listing.items.find((one) => one.name === name) ?? {};
+  const path = `${AGENTS_PATH}/${encodeURIComponent(name)}`;
+  const stored = withPart(NONE, ['agent_profiles', name], { id });
+  const request = { method: 'DELETE', path, body: NONE };
+  return changesInSettings(request, cause, { stored, settings, earlier: planned }).filter(
+    // Which profile takes over is not known: not all are listed.
+    (change) => change.path[0] !== ACTIVE_AGENT,
+  );
 }
 
 function isAnotherNext(desired: DesiredState): boolean {

@@ -385,6 +385,73 @@ describe('an activation', () => {
       'clear agent_settings.meta_profile',
       'remove meta_profiles.r',
     ]);
+    const [removed] = (await apply(asked('meta_profiles: { r: null }'))).environments;
+    expect(removed).toMatchObject({ status: 'applied', error: null });
+    expect(removed?.changes.map(({ result }) => result)).toEqual(Array(4).fill('verified'));
+  });
+
+  it.each(DIALECTS)(
+    '%s: starts from the settings as the same plan leaves them',
+    async (dialect) => {
+      await service(dialect);
+      const agent_settings_diff = { llm: { model: 'openai/gpt-5', api_key: 'own-key' } };
+      const [method, path] =
+        dialect === 'app-server' ? ['POST', '/api/v1/settings'] : ['PATCH', '/api/settings'];
+      expect((await front.ask(method, path, { agent_settings_diff })).status).toBe(200);
+      const llm = { model: 'openai/gpt-5-mini', api_key: 'p-key', temperature: 0.9 };
+      await stored(`${PROFILES[dialect]}/p`, { llm });
+      const kind = 'settings: { agent_settings: { agent_kind: acp, acp_server: codex } }';
+      const file = `${kind}\nactive: { llm_profile: p }`;
+      const { environment } = await planned(file);
+      const changes = environment?.changes.filter(({ path }) => !path.includes('acp_file_secrets'));
+      const steps = changes?.map(({ path, before, after }) => [path.join('.'), before, after]);
+      // An Agent Server copies no profile into the settings of another maker's agent.
+      const copied = [
+        ['llm_api_key', null, '(sensitive)'],
+        ['llm_model', 'gpt-5.5', 'openai/gpt-5-mini'],
+        ['agent_settings.llm.temperature', null, 0.9],
+      ];
+      expect(steps).toEqual([
+        ['agent_settings.agent_kind', 'openhands', 'acp'],
+        ['agent_settings.acp_server', 'claude-code', 'codex'],
+        ['llm_api_key', '(sensitive)', null],
+        ['llm_model', 'openai/gpt-5', dialect === 'app-server' ? 'gpt-5.5' : null],
+        ['active.llm_profile', null, 'p'],
+        ...(dialect === 'app-server' ? copied : []),
+      ]);
+      const allow = ['clear-secret', 'reset-agent', 'run-code'] as const;
+      const [outcome] = (await apply({ ...asked(file), allow: [...allow] })).environments;
+      expect(outcome).toMatchObject({ status: 'applied', error: null });
+      expect((await planned(file)).paths).toEqual([]);
+    },
+  );
+});
+
+it('the removal of the active agent profile shows the settings that go with it', async () => {
+  await service('agent-server');
+  const mcp_config = { one: { url: 'https://mcp.example.com/mcp' } };
+  const agent_settings_diff = { agent_kind: 'acp', acp_server: 'codex', mcp_config };
+  expect((await front.ask('PATCH', '/api/settings', { agent_settings_diff })).status).toBe(200);
+  await stored('/api/agent-profiles/mine', { agent_kind: 'acp', acp_server: 'codex' });
+  const { body } = await front.ask('GET', '/api/agent-profiles/mine');
+  await stored(
+    `/api/agent-profiles/${(body as { profile: { id: string } }).profile.id}/activate`,
+    {},
+  );
+  const file = 'agent_profiles: { mine: null }';
+  const { paths, rules } = await planned(file);
+  expect(paths?.toSorted()).toEqual([
+    'change agent_settings.agent_kind',
+    'clear agent_settings.acp_file_secrets',
+    'clear agent_settings.acp_server',
+    'remove agent_profiles.mine',
+  ]);
+  expect(rules).toEqual(['reset-agent']);
+  const [outcome] = (await apply({ ...asked(file), allow: ['reset-agent'] })).environments;
+  expect(outcome).toMatchObject({ status: 'applied', error: null });
+  expect(outcome?.changes.map(({ result }) => result)).toEqual(Array(4).fill('verified'));
+  expect((await front.ask('GET', '/api/settings')).body).toMatchObject({
+    agent_settings: { agent_kind: 'openhands', mcp_config },
   });
 });
 
