@@ -90,8 +90,7 @@ function membersOf({ title, properties, required = [] }, scope, indent) {
     const known = MEMBERS[`${title}.${name}`];
     const is = known === undefined ? typeOf(member, scope, inner) : noun(known, scope);
     const type = `${inner}readonly ${name}${mark}: ${is};\n`;
-    // What a type of a name means is said there.
-    return `${member.title === undefined ? comment(member.description, inner) : ''}${type}`;
+    return `${comment(member.description, inner)}${type}`;
   });
   return `{\n${members.join('')}${indent}}`;
 }

@@ -78,7 +78,21 @@ async function settingsTypes() {
     format: true,
     style: { singleQuote: true, printWidth: 100 },
   });
-  return BANNER + withoutTwins(types);
+  return BANNER + withoutTwins(describeBlocks(types));
+}
+
+/** Gives each block without words of its own the first sentence of its definition, for editors that show the member alone. */
+function describeBlocks(types) {
+  const blocks = Object.entries(schema.properties).filter(
+    ([, block]) => block.$ref !== undefined && block.description === undefined,
+  );
+  const [before, file] = types.split(/^(?=export interface SettingsFile )/m);
+  const described = blocks.reduce((text, [name, { $ref }]) => {
+    const { description } = schema.$defs[$ref.split('/').at(-1)];
+    const [sentence] = description.split(/(?<=\.)\s/);
+    return text.replace(new RegExp(`^  (?=${name}\\?: )`, 'm'), `  /** ${sentence} */\n  `);
+  }, file);
+  return before + described;
 }
 
 /** Types without those that are written again under the same name with a number. */

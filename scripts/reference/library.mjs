@@ -59,6 +59,7 @@ function doorSection(door, path, about) {
 
 function exportsByKind(path) {
   const exported = exportsOf(path, new Map());
+  assertDescribed(exported);
   const of = (...kinds) => exported.filter(({ node }) => kinds.some((is) => is(node)));
   const types = of(ts.isInterfaceDeclaration, ts.isTypeAliasDeclaration);
   const requests = types.filter(({ name }) => /(Options|Request)$/.test(name));
@@ -68,6 +69,20 @@ function exportsByKind(path) {
     requests,
     rest: types.filter((type) => !requests.includes(type)),
   };
+}
+
+/** Throws for an export, or a public member of one, that an editor has no words to show for. */
+function assertDescribed(exported) {
+  const without = exported.flatMap(({ name, node }) => {
+    const members = (node.members ?? node.type?.members ?? []).filter(
+      (member) => member.name !== undefined && !ts.isPrivateIdentifier(member.name),
+    );
+    return [
+      ...(docOf(node) === '' ? [name] : []),
+      ...members.flatMap((one) => (docOf(one) === '' ? [`${name}.${one.name.getText()}`] : [])),
+    ];
+  });
+  if (without.length > 0) throw new Error(`Describe these exports: ${without.join(', ')}.`);
 }
 
 function typesTable(types) {

@@ -4,6 +4,7 @@ import type { ServerMcp } from './settings/mcp-config.ts';
 /** The dialects of the settings that the service speaks, each as one release does; a test compares them with those of settings.yaml. */
 export const emulatorDialects = ['settings-v0', 'app-server', 'agent-server'] as const;
 
+/** The APIs that the embedded service speaks. */
 export type EmulatorDialect = (typeof emulatorDialects)[number];
 
 export function isEmulatorDialect(value: unknown): value is EmulatorDialect {
@@ -25,6 +26,7 @@ export interface ServedMcp {
   readonly accepts: string;
 }
 
+/** Options of the embedded service. */
 export interface EmulatorOptions {
   /** The API of its settings, which decides the kind of server it imitates. Default: settings-v0. */
   readonly dialect?: EmulatorDialect;

@@ -23,6 +23,7 @@ import { v1Routes, appServerDeletion, settingsV0Deletion } from './v1/conversati
 
 export type { EmulatorOptions } from './options.ts';
 
+/** A running embedded service. */
 export interface Emulator {
   /** Its address, without a slash at the end: `http://127.0.0.1:41234`, `http://[::1]:41234`. */
   readonly url: string;

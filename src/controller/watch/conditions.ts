@@ -6,8 +6,11 @@ import {
 
 /** A note of a running controller about itself. */
 export interface ControllerNote {
+  /** The severity. */
   readonly severity: 'info' | 'warning';
+  /** A sentence about what happened. */
   readonly message: string;
+  /** The environment that it is about; null if it is about the controller. */
   readonly environment?: string;
 }
 

@@ -13,7 +13,9 @@ import { visible } from '../../reconciler/render/text.ts';
 export interface Watching {
   /** Every environment, in the order of the files. */
   states(): readonly WatchState[];
+  /** Returns the state of an environment; null if there is none of that name. */
   state(name: string): WatchState | undefined;
+  /** Returns how the controller is. */
   readonly health: Health;
   /** The problems of the controller itself. */
   readonly conditions: Pick<Conditions, 'list' | 'set' | 'receivers' | 'areSilencing'>;
@@ -38,6 +40,7 @@ export interface Watching {
    * differs from the one of `digest` (that of the state when a person saw it). The journal records `by` whom. Resolves to a sentence.
    */
   applyNow(name: string, digest: string, by?: string): Promise<string>;
+  /** Stops reads from healing an environment, until a time or a resume. */
   suspend(names: readonly string[], what: Omit<Suspension, 'at'>): Promise<void>;
   /** Resolves to the names of those that were suspended or stopped. */
   resume(names: readonly string[], by?: string): Promise<readonly string[]>;
@@ -48,20 +51,27 @@ export type Listener = (state: WatchState, event: ReadEnd | JournalRecord) => vo
 
 /** A read that ended. `seconds` is how long it took; `result` is `done`, or the code of its error. */
 export interface ReadEnd {
+  /** Names the event. */
   readonly kind: 'read';
+  /** How long the read took. */
   readonly seconds: number;
+  /** How the read ended. */
   readonly result: string;
 }
 
 /** Requests of a method that had the same answer: a status, or null if none came. */
 export interface RequestCount {
+  /** The method of the requests. */
   readonly method: string;
+  /** The status of the answers; null if none came. */
   readonly status: number | null;
+  /** The number of there were. */
   readonly count: number;
 }
 
 /** The health of the controller itself. Times are milliseconds since 1970. */
 export interface Health {
+  /** The time at which the controller started, in milliseconds since 1970. */
   readonly startedAt: number;
   /** The last turn of the loop. */
   readonly turnedAt: number;
@@ -77,6 +87,7 @@ export interface Health {
   readonly hanging: number;
   /** Environments that are being read or written, and other work that has begun. */
   readonly working: number;
+  /** The commit of the files in force; null without a repository. */
   readonly commit: string | null;
   /** The address at which a browser shows a commit, if its id is appended; null if unknown. */
   readonly commits: string | null;
@@ -84,6 +95,7 @@ export interface Health {
   readonly commitInfos: ReadonlyMap<string, CommitInfo>;
   /** The reason why the settings files cannot be used; null if they can. */
   readonly filesProblem: string | null;
+  /** The part of the environments that it watches; null if it watches all. */
   readonly shard: { readonly index: number; readonly count: number } | null;
   /** Objects of a cluster that are not watched, by reason; absent for files. */
   readonly unwatched?: ReadonlyMap<string, number> | undefined;

@@ -2,12 +2,19 @@ import type { Path } from './path.ts';
 
 /** One problem in a settings file: its place, what it is, and what to do about it. */
 export interface Diagnostic {
+  /** The severity. */
   readonly severity: 'error' | 'warning';
+  /** The code; docs/diagnostics.md lists them. */
   readonly code: DiagnosticCode;
+  /** A sentence about what happened. */
   readonly message: string;
+  /** A sentence about what to do. */
   readonly hint: string;
+  /** The path of the file. */
   readonly file: string;
+  /** The line, from 1. */
   readonly line: number;
+  /** The column, from 1, in UTF-16 units. */
   readonly column: number;
   /** The keys that lead to the place, from the top of the file. */
   readonly path: Path;
@@ -60,6 +67,7 @@ export const DIAGNOSTICS = {
   'wrong-type': 'A value of a type that its field does not allow.',
 } as const;
 
+/** The codes of diagnostics; docs/diagnostics.md lists them. */
 export type DiagnosticCode = keyof typeof DIAGNOSTICS;
 
 /** A diagnostic as documents carry it: without the quoted line. */

@@ -1,6 +1,8 @@
 import type { ErrorReport } from './error.ts';
 
+/** The checks of this machine. */
 export type MachineCheck = 'node' | 'file' | 'certificates' | 'debugging';
+/** The checks of one environment. */
 export type TargetCheck =
   | 'references'
   | 'policy'
@@ -18,10 +20,15 @@ export type TargetCheck =
  * failed. `remedy` is what to do, and `code` the error that an apply would end with.
  */
 export interface Check<Name extends string = MachineCheck | TargetCheck> {
+  /** The name of the check. */
   readonly name: Name;
+  /** The result. */
   readonly status: 'passed' | 'warning' | 'failed' | 'skipped';
+  /** The finding, in a sentence. */
   readonly found: string;
+  /** The advice; null if nothing is to be done. */
   readonly remedy: string | null;
+  /** The code of the error that an apply would end with; null if it would not. */
   readonly code: string | null;
 }
 

@@ -11,11 +11,15 @@ import type { JournalRecord } from './watch.ts';
 
 /** What was checked of one environment. */
 export interface EnvironmentHealth {
+  /** The name of the environment. */
   readonly name: string;
+  /** Scheme, host and port of its server; null if the address is not known. */
   readonly origin: string | null;
+  /** The API that its server speaks; null if that is not known. */
   readonly dialect: 'settings-v0' | 'app-server' | 'agent-server' | null;
   /** The release of the service: exact if it was asked for, else as far as its answer shows it, as in "1.9 or 1.10". Null if nothing shows it. */
   readonly release: string | null;
+  /** The organisation of the key; absent if the server has none, or was not asked. */
   readonly organization?: {
     readonly id: string | null;
     readonly name: string | null;
@@ -36,6 +40,7 @@ export interface EnvironmentHealth {
   };
   /** What the service tried of what it has stored (doctor --check); absent if it was not asked to. */
   readonly proofs?: readonly Proof[];
+  /** The checks of this environment, in the order in which they ran. */
   readonly checks: readonly {
     readonly name: 'references' | 'policy' | 'proxy' | 'reach' | 'key' | 'dialect' | 'organization' | 'clock' | 'secrets' | 'sandboxes';
     /** warning: it works, and is worth knowing; skipped: it could not be judged, because of another that failed. */
@@ -53,8 +58,11 @@ export interface EnvironmentHealth {
  * schema.
  */
 export interface DoctorDocument {
+  /** The version of this form of document. */
   readonly format_version: '1.0';
+  /** The kind of document. */
   readonly kind: 'health';
+  /** The program and version that wrote the document. */
   readonly tool: Tool;
   /** Of this machine, independent of environments. */
   readonly checks: readonly {
@@ -67,6 +75,7 @@ export interface DoctorDocument {
     /** For a failure: its code (docs/reference/exit-codes.md). doctor exits with that of the first failure. */
     readonly code: string | null;
   }[];
+  /** The checks of each environment. */
   readonly environments: readonly EnvironmentHealth[];
 }
 
@@ -75,9 +84,11 @@ export type ReferenceForm = 'whole' | 'inside' | 'none';
 
 /** What the store does with a field of the settings. */
 export interface StoreReport {
+  /** The effect of null in the file. */
   readonly on_null: 'clears' | 'keeps' | 'refuses';
   /** What is sent to clear a field whose store keeps it on null. */
   readonly clear_with: string | null;
+  /** True if a read shows the value. */
   readonly readable: boolean;
   /** The member of an answer that reports whether a secret is stored. */
   readonly set_flag: string | null;
@@ -87,15 +98,21 @@ export interface StoreReport {
 
 /** What a path of the file accepts and means, from the schema. */
 export interface Meaning {
+  /** Its purpose, in sentences. */
   readonly description: string;
   /** JSON Schema's types, but null. */
   readonly types: readonly string[];
   /** The only values allowed; empty if there is no such list. */
   readonly values: readonly string[];
+  /** The least number allowed; null if there is no limit. */
   readonly minimum: number | null;
+  /** The greatest number allowed; null if there is no limit. */
   readonly maximum: number | null;
+  /** True if null is allowed. */
   readonly nullable: boolean;
+  /** True if it must be a reference. */
   readonly secret: boolean;
+  /** Whether a reference is allowed: as the whole value, inside text, or nowhere. */
   readonly reference: ReferenceForm;
   /** Absent if there is none. */
   readonly default?: Json;
@@ -104,6 +121,7 @@ export interface Meaning {
     readonly name: string;
     readonly description: string;
   }[];
+  /** The treatment by a server; null if it is no field of the settings. */
   readonly store: StoreReport | null;
 }
 
@@ -111,7 +129,9 @@ export interface Meaning {
 export interface DeclaredReport {
   /** References as they are written; what a plan masks is the text (sensitive). */
   readonly value: Json;
+  /** The place in the settings file. */
   readonly source: Source;
+  /** The blocks at the top of the file, those of the environment, or those of the base file. */
   readonly block: Block;
 }
 
@@ -119,6 +139,7 @@ export interface DeclaredReport {
 export interface ReferenceReport {
   /** As the file writes it. */
   readonly ref: string;
+  /** The kind of its source: a variable, a file, or a secret command. */
   readonly kind: 'env' | 'file' | 'secret';
   /** The variable, the path of the file, or the command and the path of a secret. */
   readonly name: string;
@@ -133,20 +154,29 @@ export interface ReferenceReport {
  * it keeps nothing of this path.
  */
 export interface EnvironmentExplained {
+  /** The name of the environment. */
   readonly name: string;
+  /** Scheme, host and port of its server; null if the address is not known. */
   readonly origin: string | null;
+  /** The API that its server speaks; null if that is not known. */
   readonly dialect: 'settings-v0' | 'app-server' | 'agent-server' | null;
   /** The release of the service: exact if it was asked for, else as far as its answer shows it, as in "1.9 or 1.10". Null if nothing shows it. */
   readonly release: string | null;
   /** Whether the service was read. */
   readonly status: 'observed' | 'not-observed' | 'error';
+  /** The declaration of the environment; null if there is none. */
   readonly declared: DeclaredReport | null;
   /** Whether it is listed under unmanaged. */
   readonly unmanaged: boolean;
+  /** The references in that value. */
   readonly references: readonly ReferenceReport[];
+  /** The changes that an apply would make there. */
   readonly changes: readonly Change<Json>[];
+  /** The values that could not be compared. */
   readonly unknown: readonly Unknown[];
+  /** Remarks that stop nothing. */
   readonly warnings: readonly Warning[];
+  /** The failure that ended the environment; null if none did. */
   readonly error: ErrorReport | null;
 }
 
@@ -155,14 +185,19 @@ export interface EnvironmentExplained {
  * is its schema.
  */
 export interface ExplainDocument {
+  /** The version of this form of document. */
   readonly format_version: '1.0';
+  /** The kind of document. */
   readonly kind: 'explanation';
+  /** The program and version that wrote the document. */
   readonly tool: Tool;
   /** Relative to settings, or from the top of the file for other blocks. */
   readonly path: Path;
   /** The part of the file that the path belongs to; file means everything that is never sent to the service. */
   readonly part: 'settings' | 'secrets' | 'skills' | 'plugins' | 'git_providers' | 'provider_connections' | 'llm_profiles' | 'meta_profiles' | 'agent_profiles' | 'active' | 'sandboxes' | 'file';
+  /** The meaning of the path. */
   readonly meaning: Meaning;
+  /** The declarations, by environment. */
   readonly environments: readonly EnvironmentExplained[];
 }
 
@@ -175,16 +210,23 @@ export interface EffectiveValue {
   readonly path: Path;
   /** References as they are written; what a plan masks is the text (sensitive). */
   readonly value: Json;
+  /** The place in the settings file. */
   readonly source: Source;
+  /** The blocks at the top of the file, those of the environment, or those of the base file. */
   readonly block: Block;
 }
 
 /** explain: every value of one environment, all blocks merged, with its origin. schemas/explain.schema.json is its schema. */
 export interface EffectiveDocument {
+  /** The version of this form of document. */
   readonly format_version: '1.0';
+  /** The kind of document. */
   readonly kind: 'effective';
+  /** The program and version that wrote the document. */
   readonly tool: Tool;
+  /** The name of the environment. */
   readonly name: string;
+  /** The values, in the order of the file. */
   readonly values: readonly EffectiveValue[];
 }
 
@@ -222,20 +264,28 @@ export interface TakenFrom {
 
 /** What setpoint init prints as JSON: what it wrote. schemas/init.schema.json is its schema. */
 export interface InitDocument {
+  /** The version of this form of document. */
   readonly format_version: '1.0';
+  /** The kind of document. */
   readonly kind: 'init';
+  /** The program and version that wrote the document. */
   readonly tool: Tool;
+  /** The name of the environment that was written. */
   readonly environment: string;
+  /** Scheme, host and port of its server; null if the address is not known. */
   readonly origin: string | null;
   /** What the service speaks. */
   readonly dialect: 'settings-v0' | 'app-server' | 'agent-server';
   /** Whether the service had anything stored; unread: it was not asked. */
   readonly status: 'stored' | 'empty' | 'unread';
+  /** The files, each with what happened to it. */
   readonly files: readonly {
     readonly file: string;
     readonly status: 'created' | 'extended' | 'unchanged';
   }[];
+  /** The variables that the files read from now on. */
   readonly variables: readonly NewVariable[];
+  /** The differences that were left unchanged, each with its reason. */
   readonly left: readonly LeftAlone[];
   /** What was read in place of a service; null if a service was. */
   readonly from: TakenFrom | null;
@@ -280,7 +330,9 @@ export interface ObservedDigests {
 
 /** A sandbox as documents carry it: no key of a session, no address. Times are ISO 8601, UTC; null if the service does not report one. */
 export interface SandboxReport {
+  /** The server's id of it. */
   readonly id: string;
+  /** The spec that it was started from; null if unknown. */
   readonly spec: string | null;
   /** The service's word in capitals: STARTING, RUNNING, PAUSED, ERROR, MISSING, or a later one. */
   readonly status: string;
@@ -288,13 +340,19 @@ export interface SandboxReport {
   readonly created_at: string | null;
 }
 
+/** A spec that sandboxes are started from. */
 export interface SpecReport {
+  /** Its id. */
   readonly id: string;
+  /** True if sandboxes are started from it if none is named. */
   readonly default: boolean;
 }
 
+/** A conversation of the server. */
 export interface ConversationReport {
+  /** The server's id of it. */
   readonly id: string;
+  /** The id of its sandbox; null if it has none. */
   readonly sandbox: string | null;
   /** What it is doing: idle, running, paused, finished, or another word of the service. */
   readonly status: string | null;
@@ -304,8 +362,11 @@ export interface ConversationReport {
 
 /** What the service of one environment has. A resource that was not requested, or could not be read, is null. */
 export interface EnvironmentObserved {
+  /** The name of the environment. */
   readonly name: string;
+  /** Scheme, host and port of its server; null if the address is not known. */
   readonly origin: string | null;
+  /** The API that its server speaks; null if that is not known. */
   readonly dialect: 'settings-v0' | 'app-server' | 'agent-server' | null;
   /** The release of the service: exact if it was asked for, else as far as its answer shows it, as in "1.9 or 1.10". Null if nothing shows it. */
   readonly release: string | null;
@@ -318,6 +379,7 @@ export interface EnvironmentObserved {
    * it with ?(sensitive) behind.
    */
   readonly settings: Json;
+  /** What a plan against this is held to, HMAC-SHA-256 under the salt; null if the document has no digests. */
   readonly digests: ObservedDigests | null;
   /** The names of custom secrets, without a value; absent if they were not requested, null if the service has no such list. */
   readonly secrets?: readonly {
@@ -398,6 +460,7 @@ export interface EnvironmentObserved {
   readonly specs: readonly SpecReport[] | null;
   /** Without keys of sessions, and without addresses. */
   readonly conversations: readonly ConversationReport[] | null;
+  /** The failure that ended the environment; null if none did. */
   readonly error: ErrorReport | null;
 }
 
@@ -406,8 +469,11 @@ export interface EnvironmentObserved {
  * schemas/observed.schema.json is its schema.
  */
 export interface ObservedDocument {
+  /** The version of this form of document. */
   readonly format_version: '1.0';
+  /** The kind of document. */
   readonly kind: 'observed';
+  /** The program and version that wrote the document. */
   readonly tool: Tool;
   /** When reading began, ISO 8601, UTC. */
   readonly observed_at: string;
@@ -415,12 +481,15 @@ export interface ObservedDocument {
   readonly salt: string | null;
   /** The resources that were requested. */
   readonly resources: readonly Resource[];
+  /** The state of each environment. */
   readonly environments: readonly EnvironmentObserved[];
 }
 
 /** What a pull did to a file; differs if it would be edited and nothing is written. */
 export interface PulledFile {
+  /** The path of the file. */
   readonly file: string;
+  /** The result for the file. */
   readonly status: 'unchanged' | 'differs' | 'written';
 }
 
@@ -429,12 +498,15 @@ export type PulledAction = 'set' | 'change' | 'clear' | 'add' | 'remove' | 'adop
 
 /** A value of the service that was brought into the file. */
 export interface PulledValue {
+  /** The path in the settings file. */
   readonly path: Path;
+  /** What happened to the value in the file: set, change and clear of a field or a member; add and remove of an mcp entry or an item; adopt. */
   readonly action: PulledAction;
   /** What the file had; a sensitive value is the text (sensitive). */
   readonly before: Json;
   /** What the service has, masked likewise. */
   readonly after: Json;
+  /** True if a masked value is part of it. */
   readonly sensitive: boolean;
   /** Line and column from 1; null for what was removed. */
   readonly source: {
@@ -446,41 +518,59 @@ export interface PulledValue {
 
 /** Something that differs and was not brought into the file. */
 export interface LeftAlone {
+  /** The path of what was left unchanged. */
   readonly path: Path;
+  /** The reason that it was left unchanged, in a sentence. */
   readonly reason: string;
+  /** The reference as the file writes it; null if there is none. */
   readonly ref: string | null;
 }
 
 /** A variable that the file reads from now on. */
 export interface NewVariable {
+  /** The name of the variable. */
   readonly name: string;
+  /** The path that reads it. */
   readonly path: Path;
 }
 
 /** What a pull brings into the files from the service of one environment. unknown is what could not be compared. */
 export interface EnvironmentPull {
+  /** The name of the environment. */
   readonly name: string;
+  /** Scheme, host and port of its server; null if the address is not known. */
   readonly origin: string | null;
   /** differs: nothing was written; skipped: another environment could not be read. */
   readonly status: 'in-sync' | 'differs' | 'pulled' | 'skipped' | 'error';
+  /** The values that were brought into the files. */
   readonly pulled: readonly PulledValue[];
+  /** The differences that were left unchanged, each with its reason. */
   readonly left: readonly LeftAlone[];
+  /** The values that could not be compared. */
   readonly unknown: readonly Unknown[];
+  /** The variables that the files read from now on. */
   readonly variables: readonly NewVariable[];
+  /** The failure that ended the environment; null if none did. */
   readonly error: ErrorReport | null;
 }
 
 /** What setpoint pull prints as JSON: what was, or with --check would be, brought into the files. schemas/pull.schema.json is its schema. */
 export interface PullDocument {
+  /** The version of this form of document. */
   readonly format_version: '1.0';
+  /** The kind of document. */
   readonly kind: 'pull';
+  /** The program and version that wrote the document. */
   readonly tool: Tool;
+  /** The settings files, each with what happened to it. */
   readonly files: readonly PulledFile[];
+  /** The chosen environments, in the order of their names. */
   readonly environments: readonly EnvironmentPull[];
 }
 
 /** A status of the task that starts a conversation, and when it was first observed. */
 export interface SmokeStep {
+  /** The status, in the word of the server. */
   readonly status: string;
   /** Since the request. */
   readonly seconds: number;
@@ -491,28 +581,39 @@ export interface SmokeStep {
  * gone again.
  */
 export interface EnvironmentSmoke {
+  /** The name of the environment. */
   readonly name: string;
+  /** Scheme, host and port of its server; null if the address is not known. */
   readonly origin: string | null;
+  /** True if the conversation became ready. */
   readonly status: 'ready' | 'failed';
   /** Every status of the start, and when it was first observed. */
   readonly steps: readonly SmokeStep[];
   /** The conversation that was started, as far as the service reported it. */
   readonly conversation: string | null;
+  /** The id of the conversation's sandbox; null if none is known. */
   readonly sandbox: string | null;
   /** Whether the conversation was removed again. Its sandbox ends with it. */
   readonly removed: boolean;
   /** Why a conversation that became ready was not removed, and what to do. */
   readonly remains: string | null;
+  /** The failure that ended the environment; null if none did. */
   readonly error: ErrorReport | null;
 }
 
 /** What setpoint smoke prints as JSON: whether a conversation can start, and nothing else. schemas/smoke.schema.json is its schema. */
 export interface SmokeDocument {
+  /** The version of this form of document. */
   readonly format_version: '1.0';
+  /** The kind of document. */
   readonly kind: 'smoke';
+  /** The program and version that wrote the document. */
   readonly tool: Tool;
+  /** The time at which the run began, ISO 8601, UTC. */
   readonly started_at: string;
+  /** The time at which the run ended, ISO 8601, UTC. */
   readonly finished_at: string;
+  /** The chosen environments, in the order of their names. */
   readonly environments: readonly EnvironmentSmoke[];
 }
 
@@ -532,9 +633,13 @@ export interface DiagnosticReport {
 
 /** What setpoint validate prints as JSON. schemas/validation.schema.json is its schema. */
 export interface ValidationDocument {
+  /** The version of this form of document. */
   readonly format_version: '1.0';
+  /** The kind of document. */
   readonly kind: 'validation';
+  /** True if there is no error. */
   readonly valid: boolean;
+  /** The errors and warnings. */
   readonly diagnostics: readonly DiagnosticReport[];
 }
 

@@ -153,6 +153,7 @@ export const ERRORS = {
   },
 } as const satisfies Record<string, { exit: number; hint: string }>;
 
+/** The codes of errors; new ones may be added. */
 export type ErrorCode = keyof typeof ERRORS;
 
 /**
@@ -160,8 +161,11 @@ export type ErrorCode = keyof typeof ERRORS;
  * contain secrets, and is never printed.
  */
 export class SetpointError extends Error {
+  /** The code of the error, for programs. */
   readonly code: ErrorCode;
+  /** A sentence about what to do. */
   readonly hint: string;
+  /** The exit code with which the command ends. */
   readonly exitCode: number;
 
   constructor(code: ErrorCode, message: string, options: { hint?: string; cause?: unknown } = {}) {
@@ -234,9 +238,13 @@ export function systemCode(thrown: unknown): string {
   return thrown instanceof Error && 'code' in thrown ? String(thrown.code) : '';
 }
 
+/** Something worth knowing that stops nothing. */
 export interface Warning {
+  /** The code, for programs. */
   readonly code: WarningCode;
+  /** A sentence about what happened. */
   readonly message: string;
+  /** The path in the settings file. */
   readonly path: Path;
 }
 
@@ -269,6 +277,7 @@ const WARNINGS = {
   'snapshot-old': 'planning',
   'unknown-name': 'planning',
 } as const;
+/** The codes of warnings; new ones may be added. */
 export type WarningCode = keyof typeof WARNINGS;
 
 /** Reports whether a warning is about the effect of a write, which does not matter where nothing writes. */

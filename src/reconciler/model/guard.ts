@@ -30,9 +30,13 @@ export interface GuardSettings {
 
 /** The reason why an apply refuses a plan: the rule, its finding, the path (`[]` for the whole plan), and how to lift it. */
 export interface Refusal {
+  /** The rule that refuses. */
   readonly rule: Rule | 'frozen';
+  /** A sentence about what happened. */
   readonly message: string;
+  /** A sentence about what to do. */
   readonly hint: string;
+  /** The path that it is about; null if it is about the whole plan. */
   readonly path: Path;
 }
 

@@ -110,7 +110,10 @@ export function pathOfPointer(pointer: string): Path {
 
 /** A place in a file: lines and columns count from 1, columns in UTF-16 units. */
 export interface Source {
+  /** The path of the file. */
   readonly file: string;
+  /** The line, from 1. */
   readonly line: number;
+  /** The column, from 1, in UTF-16 units. */
   readonly column: number;
 }

@@ -40,6 +40,7 @@ const VERBS = {
   pause: { effect: 'alter', told: { done: 'paused', nouns: SANDBOX } },
 } as const satisfies Readonly<Record<string, Verb>>;
 
+/** The verb of a change. */
 export type Action = keyof typeof VERBS;
 export type SandboxAction = 'start' | 'resume' | 'pause';
 export type SettingsAction = Exclude<Action, SandboxAction | 'rename'>;
@@ -100,19 +101,27 @@ export const FORMAT_VERSION = '1.0';
 export interface Change<V = Value> {
   /** `settings`, or the name of a `Resource`. */
   readonly resource: string;
+  /** The path in the settings file. */
   readonly path: Path;
+  /** The action of an apply. */
   readonly action: Action;
+  /** The value of the server; a sensitive one is masked. */
   readonly before: V;
+  /** The value of the file; a sensitive one is masked. */
   readonly after: V;
+  /** True if a masked value is part of it. */
   readonly sensitive: boolean;
+  /** The reference as the file writes it; null if there is none. */
   readonly ref: string | null;
   /** Why it is in the plan, for programs; absent in documents of earlier versions. */
   readonly code?: ReasonCode | undefined;
   /** What the sentences of the reason are made with. */
   readonly parameters?: Reason['parameters'] | undefined;
+  /** The reason that it is in the plan, in a sentence. */
   readonly reason: string;
   /** What was found, if the reason also says what an apply would do about it. */
   readonly found?: string;
+  /** The place that declares it; null if no line does. */
   readonly source: Source | null;
   /** The kind of change since the last apply of the file; absent if unknown. */
   readonly class?: ChangeClass;
@@ -141,8 +150,11 @@ export type ChangeClass = 'pending' | 'drift' | 'conflict';
 
 /** A declared value that could not be compared; never claimed equal, and no change of its own. */
 export interface Unknown {
+  /** The path in the settings file. */
   readonly path: Path;
+  /** The reason that it cannot be compared, in a sentence. */
   readonly reason: string;
+  /** The reference as the file writes it; null if there is none. */
   readonly ref: string | null;
   /**
    * `stored`: a secret that the service has and does not show; `missing`: its reference has no value here, and an apply needs it; `left`:
@@ -246,8 +258,11 @@ export function listPlanUnmet(plan: Plan): UnmetReference[] {
 
 /** The author of a run, its commit, and its url; null if the pipeline does not report it. */
 export interface Run {
+  /** The person who started it. */
   readonly actor: string | null;
+  /** The commit of the settings files. */
   readonly commit: string | null;
+  /** The address of the pipeline's run. */
   readonly url: string | null;
 }
 
@@ -258,18 +273,25 @@ export interface Tool {
 
 /** The plan of one environment. `complete` is false if something could not be compared or read. */
 export interface EnvironmentPlan extends ServiceDialect {
+  /** The name of the environment. */
   readonly name: string;
+  /** Scheme, host and port of its server; null if the address is not known. */
   readonly origin: string | null;
   /** The time of the snapshot that this was planned against; null if the service itself was read. */
   readonly observed_at: string | null;
   /** `in-sync`: all that can be compared is as declared; `unknown` has the rest. */
   readonly status: VerdictSubset<'in-sync' | 'differs' | 'error'>;
+  /** False if something could not be read or compared. */
   readonly complete: boolean;
+  /** The differences, in the order in which an apply makes them. */
   readonly changes: readonly Change<Json>[];
+  /** The values that could not be compared. */
   readonly unknown: readonly Unknown[];
+  /** Remarks that stop nothing. */
   readonly warnings: readonly Warning[];
   /** Every reason that an apply would refuse this plan. */
   readonly refusals: readonly Refusal[];
+  /** Paths on the server that the file does not manage. */
   readonly unmanaged: readonly Path[];
   /** The digests that an approval is checked with; null in a plan that is not for saving, and after an error. */
   readonly digests: PlanDigests | null;
@@ -277,6 +299,7 @@ export interface EnvironmentPlan extends ServiceDialect {
   readonly proofs?: readonly Proof[] | undefined;
   /** The organisation that a write reaches; absent if the service has none, or was not asked. */
   readonly organization?: Organization | undefined;
+  /** The failure that ended the environment; null if none did. */
   readonly error: ErrorReport | null;
 }
 
@@ -290,9 +313,13 @@ interface PlanDigests {
 
 /** The plan as JSON, as `-o json` prints and `--out` saves it. schemas/plan.schema.json is its schema. Times are ISO 8601, UTC. */
 export interface PlanDocument {
+  /** The version of this form of document. */
   readonly format_version: typeof FORMAT_VERSION;
+  /** The kind of document. */
   readonly kind: 'plan';
+  /** The program and version that wrote the document. */
   readonly tool: Tool;
+  /** The time at which the document was made, ISO 8601, UTC. */
   readonly created_at: string;
   /** The part of the environments that this is about; null if it is about all of those chosen. */
   readonly shard: Shard | null;
@@ -300,8 +327,11 @@ export interface PlanDocument {
   readonly strict?: true | undefined;
   /** The salt of its digests, 128 random bits in hex; null if it has none. */
   readonly salt: string | null;
+  /** The chosen environments, in the order of their names. */
   readonly environments: readonly EnvironmentPlan[];
+  /** The person and the commit of the run, as far as the pipeline reports them. */
   readonly run: Run;
+  /** The counts, and the environments that need attention. */
   readonly summary: PlanSummary;
   /** Only if `setpoint report` made it of several. */
   readonly merged?: Merged | undefined;
@@ -309,6 +339,7 @@ export interface PlanDocument {
 
 /** The sources of a merged document. It is complete if there are no problems. */
 export interface Merged {
+  /** The number of documents were merged. */
   readonly files: number;
   /** The shards that no document is of, from 0. */
   readonly missing: readonly number[];
@@ -369,7 +400,9 @@ export type Quick = (text: string) => string;
 
 /** An environment that needs attention, in a few words. */
 export interface Attention<V extends Verdict = Verdict> {
+  /** The name of the environment. */
   readonly name: string;
+  /** The verdict. */
   readonly verdict: V;
   /** The number of changes by action; absent actions have none. */
   readonly changes: Readonly<Partial<ActionCounts>>;
@@ -377,9 +410,11 @@ export interface Attention<V extends Verdict = Verdict> {
   readonly pending: number | null;
   /** The number of values that could not be compared. */
   readonly unknown: number;
+  /** The number of warnings it has. */
   readonly warnings: number;
   /** The rules by which an apply refuses the plan. */
   readonly rules: readonly string[];
+  /** The reason that it failed; null if it did not. */
   readonly error: Pick<ErrorReport, 'code' | 'message'> | null;
 }
 
@@ -390,7 +425,9 @@ export type EnvironmentCounts<V extends Verdict = Verdict> = Readonly<Record<V |
 export interface Summary<V extends Verdict = Verdict> extends ActionCounts {
   /** Values that could not be compared. */
   readonly unknown: number;
+  /** The number of warnings there are. */
   readonly warnings: number;
+  /** The number of environments there are, by verdict. */
   readonly environments: EnvironmentCounts<V>;
   /** The number of failed environments by error; `other` is one that this version does not know. */
   readonly errors: Readonly<Partial<Record<ErrorCode | 'other', number>>>;
@@ -400,6 +437,7 @@ export interface Summary<V extends Verdict = Verdict> extends ActionCounts {
   readonly more: number;
 }
 
+/** The counts of a plan. */
 export type PlanSummary = Summary<PlanVerdict>;
 
 /** A plan in the form of a drift report: changes that only follow from others do not count as differences. */

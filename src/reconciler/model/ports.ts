@@ -49,8 +49,11 @@ export type WriteFailure =
  * };
  */
 export interface Clock {
+  /** Returns the time in milliseconds since 1970. */
   now(): number;
+  /** Returns milliseconds that never go back, from any start. */
   monotonic(): number;
+  /** Resolves after a number of milliseconds, or rejects when the signal fires. */
   sleep(milliseconds: number, signal?: AbortSignal): Promise<void>;
 }
 

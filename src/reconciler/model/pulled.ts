@@ -32,13 +32,18 @@ export interface PulledSchemas {
 
 /** A line of a settings file, and how it is shown: possible secrets are masked. */
 export interface ShownLine {
+  /** The line with everything in it. */
   readonly text: string;
+  /** The line with possible secrets masked. */
   readonly shown: string;
 }
 
 /** A file before and after an edit, line by line. */
 export interface FileEdit {
+  /** The path of the file. */
   readonly file: string;
+  /** The lines before. */
   readonly before: readonly ShownLine[];
+  /** The lines after. */
   readonly after: readonly ShownLine[];
 }

@@ -453,27 +453,49 @@ export interface SettingsFile {
    * A base file this one is merged over, or a list of them, each over those before it: one level, under the working directory. A base has no server and no environments.
    */
   extends?: string | string[];
+  /** Keys and values by which -l selects environments, in the form of Kubernetes' labels. */
   labels?: SettingsFile1;
+  /** The service that this file is applied to, and how to reach it. */
   server?: Server;
+  /** The fields of the service's Settings resource, and under agent_settings, conversation_settings and misc_settings what later servers have besides, in their own nesting. */
   settings?: Settings;
+  /** Custom secrets: values that the service hands to what runs in its sandboxes, by name. */
   secrets?: Secrets1;
+  /** Skills that the service installs for its agents, by the name that their source gives them. */
   skills?: Skills;
+  /** Plugins that the service installs for its agents, by the name that their source gives them. */
   plugins?: Plugins;
+  /** Tokens by which the service reads and writes repositories, by the product. */
   git_providers?: GitProviders1;
+  /** Addresses and keys of model providers that LLM profiles share, by name. */
   provider_connections?: ProviderConnections;
+  /** Models with their settings, by name. */
   llm_profiles?: LlmProfiles;
+  /** Which model answers which kind of task, by name. */
   meta_profiles?: MetaProfiles;
+  /** Agents by name: the model, the mcp servers and the secrets that each works with. */
   agent_profiles?: AgentProfiles;
+  /** Which profile of each kind is active, by its name. */
   active?: Active;
+  /** What becomes of the items that a service has and the file does not name, for each block that names items. */
   collections?: Collections;
+  /** Items that have another name than before. */
   moved?: Moved;
+  /** MCP servers by name: programs and addresses. */
   mcp_servers?: McpServers;
+  /** Where plugins and skills come from, by name. */
   marketplaces?: Marketplaces;
+  /** The names of skills that new conversations do without. */
   disabled_skills?: DisabledSkills;
+  /** Sandboxes that run or are paused. */
   sandboxes?: SettingsFile2;
+  /** Seat belts against accidents: rules by which a plan refuses itself (exit 5). */
   guards?: Guards;
+  /** How setpoint watch keeps watch over an environment. */
   watch?: Watch;
+  /** How setpoint render makes objects of Kubernetes. */
   kubernetes?: Kubernetes;
+  /** Paths under settings that are not managed even if they are declared: a field (language) or an mcp entry (mcp_config.sse_servers[https://corp.example.com/sse]). */
   unmanaged?: SettingsFile3;
   /**
    * One block for each environment, merged over the blocks above: maps merge by key, scalars and lists replace.

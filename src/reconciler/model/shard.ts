@@ -1,6 +1,8 @@
 /** One of `count` equal shares of the environments; `index` counts from 0. */
 export interface Shard {
+  /** The number of the part, from 0. */
   readonly index: number;
+  /** The number of parts there are. */
   readonly count: number;
 }
 

@@ -26,6 +26,7 @@ export const VERDICTS = [
   'not-converged',
   'partial',
 ] as const;
+/** The result for an environment. */
 export type Verdict = (typeof VERDICTS)[number];
 
 /** Some of the states, by name: one that is not on the list does not compile. */
@@ -41,6 +42,7 @@ export const PLAN_VERDICTS = [
   'refused',
   'error',
 ] as const satisfies readonly Verdict[];
+/** The result of a plan for an environment. */
 export type PlanVerdict = (typeof PLAN_VERDICTS)[number];
 
 /** The verdicts of an apply on an environment. `not-started`: nothing was sent, because the run had stopped. */
@@ -54,6 +56,7 @@ export const OUTCOME_VERDICTS = [
   'not-converged',
   'partial',
 ] as const satisfies readonly Verdict[];
+/** The result of an apply for an environment. */
 export type OutcomeVerdict = (typeof OUTCOME_VERDICTS)[number];
 
 /** The states of an environment for a controller, and for the metrics of a run. */

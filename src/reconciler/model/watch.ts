@@ -39,7 +39,9 @@ export interface Window {
 
 /** Nothing is healed and no notice is sent about an environment while it is suspended. Times are ISO 8601, UTC. */
 export interface Suspension {
+  /** The time at which it began, in milliseconds since 1970. */
   readonly at: string;
+  /** The reason, in the words of the person. */
   readonly reason: string;
   /** The time at which it ends automatically; null if only `resume` ends it. */
   readonly until: string | null;
@@ -136,9 +138,13 @@ export interface ReadMark {
  * Times are ISO 8601, UTC.
  */
 export interface WatchState {
+  /** The name of the environment. */
   readonly name: string;
+  /** The labels of the environment. */
   readonly labels: Readonly<Record<string, string>>;
+  /** The paths of its settings files. */
   readonly settings: WatchSettings;
+  /** The result of the last read. */
   readonly status: WatchStatus;
   /** The result of the last read; `status` may be `suspended` additionally. */
   readonly found: WatchStatus;
@@ -152,24 +158,33 @@ export interface WatchState {
   readonly plan: EnvironmentPlan | null;
   /** The start of each difference. */
   readonly began: readonly Beginning[];
+  /** Scheme, host and port of its server; null if the address is not known. */
   readonly origin: string | null;
+  /** The API that its server speaks; null if that is not known. */
   readonly dialect: string | null;
+  /** The server's release; null if unknown. */
   readonly release: string | null;
   /** The commit of the files that were last compared. */
   readonly commit: string | null;
+  /** The time at which it was read last. */
   readonly lastRead: string | null;
+  /** The time at which it was in sync last. */
   readonly lastInSync: string | null;
+  /** The time at which something was written last. */
   readonly lastApply: string | null;
+  /** The time at which it is read next. */
   readonly nextRead: string | null;
   /** Reads in a row that failed. */
   readonly failures: number;
   /** The last reads of this process, at most 100, the latest last. */
   readonly reads: Iterable<ReadMark>;
+  /** The time and the reason since which nothing is healed; null if it is not suspended. */
   readonly suspended: Suspension | null;
   /** The heals of the last hour. */
   readonly heals: readonly Heal[];
   /** The times of changes by another client in the last ten minutes; at most 20. */
   readonly flips: readonly string[];
+  /** The reason that healing stopped until a resume; null if it did not. */
   readonly stopped: HealingStop | null;
   /** The last correction; null if there was none, or a file of the journal has begun since. */
   readonly putBack: PutBack | null;

@@ -71,6 +71,7 @@ export interface Options {
   readonly parallel?: number | undefined;
   /** undici's dispatcher, instead of the network. */
   readonly dispatcher?: Dispatcher | undefined;
+  /** The time, and how to wait; the system's if absent. */
   readonly clock?: Clock | undefined;
   /** Milliseconds to wait for sandboxes; 0 does not wait. Default: 300,000. */
   readonly wait?: number | undefined;
@@ -117,7 +118,9 @@ export interface SettingsText {
 
 /** The progress of a run over several environments. */
 export interface EnvironmentsEnded {
+  /** The number of environments ended. */
   readonly done: number;
+  /** The number of environments there are. */
   readonly total: number;
   /** The failures among those that are done, without those that were never started. */
   readonly failed: number;
@@ -131,6 +134,7 @@ export interface Checking {
   readonly onChecks?: ((target: string, costs: Costs) => void) | undefined;
 }
 
+/** The options of `plan`. */
 export interface PlanRequest extends Options, Checking {
   /** Secrets to write again although nothing shows that they differ: paths, or 'all'. */
   readonly rotate?: 'all' | readonly string[] | undefined;
@@ -177,6 +181,7 @@ export interface WritingRequest extends Options {
   readonly all?: boolean | undefined;
 }
 
+/** The options of `apply`. */
 export interface ApplyRequest extends Omit<PlanRequest, 'snapshot' | 'digests'>, WritingRequest {
   /** A saved plan, beyond which nothing is done. Absent: whatever the plan is. */
   readonly approved?: PlanDocument | undefined;
@@ -244,6 +249,7 @@ export interface SmokeRequest extends WritingRequest {
   readonly confirm?: ((target: string, origin: string | null) => Promise<boolean>) | undefined;
   /** Receives every step as it is observed. */
   readonly onStep?: ((target: string, step: SmokeStep) => void) | undefined;
+  /** Ends the run at once when it fires; a conversation that was started may remain. */
   readonly abandon?: AbortSignal | undefined;
 }
 
