@@ -40,7 +40,7 @@ export type {
 } from './reconciler/operations/options.ts';
 export type { SettingsFile } from './reconciler/model/settings.gen.ts';
 export type { Diagnostic, DiagnosticCode } from './reconciler/model/diagnostic.ts';
-export type { Action } from './reconciler/model/plan.ts';
+export type { Action } from './reconciler/model/action.ts';
 export type {
   Change,
   EnvironmentPlan,

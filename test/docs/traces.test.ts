@@ -2,7 +2,7 @@ import { symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { ATTRIBUTES } from '../../src/reconciler/host/spans.ts';
-import { ACTIONS, formatActionNoun } from '../../src/reconciler/model/plan.ts';
+import { ACTIONS, formatActionNoun } from '../../src/reconciler/model/action.ts';
 import { RESOURCES } from '../../src/reconciler/resources/resources.ts';
 import { folderWith, setpoint } from '../fixture/command.ts';
 import { startOtlpReceiver } from '../fixture/otlp-receiver.ts';

@@ -3,7 +3,8 @@ import { describe, expect } from 'vitest';
 import { readTargets } from '../../src/reconciler/desired/target.ts';
 import { resolveSettings } from '../../src/reconciler/desired/resolve.ts';
 import { fieldNamed, fields } from '../../src/reconciler/model/field.ts';
-import { ACTIONS, listPlanChanges, listPlanUnknowns } from '../../src/reconciler/model/plan.ts';
+import { listPlanChanges, listPlanUnknowns } from '../../src/reconciler/model/plan.ts';
+import { ACTIONS } from '../../src/reconciler/model/action.ts';
 import type { DesiredState, ObservedState } from '../../src/reconciler/model/state.ts';
 
 import { planSummary } from '../../src/reconciler/model/summary.ts';

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { SCHEMAS } from '../../src/command/cli/words.ts';
-import { ACTIONS } from '../../src/reconciler/model/plan.ts';
+import { ACTIONS } from '../../src/reconciler/model/action.ts';
 import { fields } from '../../src/reconciler/model/field.ts';
 import { RULES } from '../../src/reconciler/model/guard.ts';
 import { VERSION } from '../../src/reconciler/model/version.ts';

@@ -1,4 +1,4 @@
-import { formatActionNoun } from '../../reconciler/model/plan.ts';
+import { formatActionNoun } from '../../reconciler/model/action.ts';
 import { groupThousands } from '../../reconciler/model/wording.ts';
 import type { Costs } from '../../reconciler/model/proof.ts';
 import { costsText } from '../../reconciler/render/section-text.ts';

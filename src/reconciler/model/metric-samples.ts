@@ -1,4 +1,4 @@
-import { countActions, type ActionCounts } from './plan.ts';
+import { countActions, type ActionCounts } from './action.ts';
 import type { Path } from './path.ts';
 import { CONDITION_KINDS, type Condition, type WatchSettings, type WatchState } from './watch.ts';
 import { WATCH_STATUSES, type WatchStatus } from './verdict.ts';

@@ -4,11 +4,11 @@ import type {
   Merged,
   PlanSummary,
   Run,
-  StartedMember,
   Summary,
   Tool,
   Unknown,
 } from './plan.ts';
+import type { StartedMember } from './action.ts';
 import type { ErrorReport, Warning } from './error.ts';
 import type { Refusal } from './guard.ts';
 import type { Proof } from './proof.ts';

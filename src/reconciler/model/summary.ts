@@ -1,13 +1,11 @@
 import {
-  countActions,
-  findActionEffect,
-  type Action,
   type Attention,
   type EnvironmentPlan,
   type PlanDocument,
   type PlanSummary,
   type Summary,
 } from './plan.ts';
+import { countActions, findActionEffect, type Action } from './action.ts';
 import { ERRORS, errorGravity, type ErrorCode, type ErrorReport } from './error.ts';
 import type { EnvironmentOutcome, OutcomeDocument, OutcomeSummary } from './outcome.ts';
 import { listUncomparedRest } from './uncompared.ts';

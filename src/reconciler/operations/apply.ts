@@ -1,4 +1,5 @@
-import { createStartMember, FORMAT_VERSION, listPlanChanges } from '../model/plan.ts';
+import { FORMAT_VERSION, listPlanChanges } from '../model/plan.ts';
+import { createStartMember } from '../model/action.ts';
 import { asSetpointError, errorReport, SetpointError } from '../model/error.ts';
 import type {
   EnvironmentOutcome,

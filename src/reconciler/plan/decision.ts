@@ -1,6 +1,7 @@
 import { holdsMask, isMaskedSecret } from '../model/secret-words.ts';
 import type { Path, Source } from '../model/path.ts';
-import type { Action, Change, SettingsAction, Unknown } from '../model/plan.ts';
+import type { Change, Unknown } from '../model/plan.ts';
+import type { Action, SettingsAction } from '../model/action.ts';
 import type { Fingerprints } from '../model/ports.ts';
 import { membersDiffer, REASONS, type Reason } from '../model/reasons.ts';
 import { Secret, UnseenSecret } from '../model/secret.ts';

@@ -7,11 +7,11 @@ import {
   listPlanChanges,
   listPlanUnknowns,
   type Plan,
-  findActionEffect,
   type Change,
   isById,
   removesOther,
 } from '../model/plan.ts';
+import { findActionEffect } from '../model/action.ts';
 import type { Proof } from '../model/proof.ts';
 import type { ObservedState } from '../model/state.ts';
 import { formatCount } from '../model/wording.ts';

@@ -3,7 +3,8 @@ import { REASONS } from '../model/reasons.ts';
 import { isCollectionBlock, LLM_PROFILES_FORM } from '../model/collection-forms.ts';
 import { type Field, isNativePath, placeNamed } from '../model/field.ts';
 import { LLM_KEY, organizationName, SEARCH_KEY } from '../model/organization.ts';
-import { findActionEffect, type Change, type Plan, type SettingsPlan } from '../model/plan.ts';
+import { type Change, type Plan, type SettingsPlan } from '../model/plan.ts';
+import { findActionEffect } from '../model/action.ts';
 import type {
   SettingsWrite,
   DesiredField,

@@ -1,4 +1,4 @@
-import { type SettingsAction } from '../model/plan.ts';
+import { type SettingsAction } from '../model/action.ts';
 import { REASONS } from '../model/reasons.ts';
 import type { PrefixDefaults, DialectField } from '../model/dialect.ts';
 import { isMaskedSecret } from '../model/secret-words.ts';

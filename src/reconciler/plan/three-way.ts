@@ -1,5 +1,4 @@
 import {
-  isRename,
   removesOther,
   type Change,
   type ChangeClass,
@@ -9,6 +8,7 @@ import {
   type Items,
   type Quick,
 } from '../model/plan.ts';
+import { isRename } from '../model/action.ts';
 import { isEntryPath } from '../model/mcp.ts';
 import { findFieldPath } from '../model/field.ts';
 import { isUnmanaged, formatPathKey, samePath, type Path, firstAlike } from '../model/path.ts';

@@ -1,10 +1,5 @@
-import {
-  findActionEffect,
-  isRename,
-  type Change,
-  type PartPlan,
-  type Plan,
-} from '../model/plan.ts';
+import { type Change, type PartPlan, type Plan } from '../model/plan.ts';
+import { findActionEffect, isRename } from '../model/action.ts';
 import {
   ACTIVE_FORM,
   AGENT_PROFILES_FORM,

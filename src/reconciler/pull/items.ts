@@ -1,4 +1,5 @@
-import { isRename, type Change, type Unknown } from '../model/plan.ts';
+import { type Change, type Unknown } from '../model/plan.ts';
+import { isRename } from '../model/action.ts';
 import { findNode, plainValue, type Node } from '../desired/node.ts';
 import { pointerPlace } from '../desired/profiles.ts';
 import type { BlockName } from '../desired/blocks.ts';

@@ -5,7 +5,8 @@ import {
   type Listing,
 } from '../model/collection.ts';
 import type { LeftAlone } from '../model/documents.gen.ts';
-import { type PartPlan, isRename } from '../model/plan.ts';
+import { type PartPlan } from '../model/plan.ts';
+import { isRename } from '../model/action.ts';
 import type { DesiredState } from '../model/state.ts';
 import {
   ACTIVE_FORM,

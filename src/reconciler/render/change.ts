@@ -1,13 +1,11 @@
+import { type Change, formatChangeName, isById } from '../model/plan.ts';
 import {
   findActionEffect,
   isRename,
   findActionParticiple,
   findStartId,
   type Effect,
-  type Change,
-  formatChangeName,
-  isById,
-} from '../model/plan.ts';
+} from '../model/action.ts';
 import type { OutcomeChange, EnvironmentOutcome, Result } from '../model/outcome.ts';
 import { MASK } from '../model/secret.ts';
 import { sameValue, type Json } from '../model/value.ts';

@@ -6,8 +6,8 @@ import {
   formatChangeName,
   type Unknown,
   isById,
-  findActionParticiple,
 } from '../model/plan.ts';
+import { findActionParticiple } from '../model/action.ts';
 import { type Warning } from '../model/error.ts';
 import type { Costs, Proof } from '../model/proof.ts';
 import type { ServiceDialect } from '../model/state.ts';

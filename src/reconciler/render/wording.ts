@@ -1,12 +1,5 @@
-import {
-  ACTIONS,
-  countActions,
-  formatActionNoun,
-  type ActionCounts,
-  type Change,
-  type EnvironmentPlan,
-  type Unknown,
-} from '../model/plan.ts';
+import { type Change, type EnvironmentPlan, type Unknown } from '../model/plan.ts';
+import { ACTIONS, countActions, formatActionNoun, type ActionCounts } from '../model/action.ts';
 import { computeErrorExitCode, type ErrorReport } from '../model/error.ts';
 import { formatCount, groupThousands } from '../model/wording.ts';
 import type { Refusal } from '../model/guard.ts';

@@ -1,4 +1,5 @@
-import { isRename, type Change, type Plan } from '../model/plan.ts';
+import { type Change, type Plan } from '../model/plan.ts';
+import { isRename } from '../model/action.ts';
 import { REASONS, type Reason } from '../model/reasons.ts';
 import {
   ACTIVE_FORM,

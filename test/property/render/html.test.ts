@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { formatPath } from '../../../src/reconciler/model/path.ts';
-import { ACTIONS, type PlanDocument } from '../../../src/reconciler/model/plan.ts';
+import { type PlanDocument } from '../../../src/reconciler/model/plan.ts';
+import { ACTIONS } from '../../../src/reconciler/model/action.ts';
 import {
   driftHtml,
   failureHtml,

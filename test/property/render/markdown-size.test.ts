@@ -1,11 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect } from 'vitest';
-import type {
-  Action,
-  Change,
-  EnvironmentPlan,
-  PlanDocument,
-} from '../../../src/reconciler/model/plan.ts';
+import type { Change, EnvironmentPlan, PlanDocument } from '../../../src/reconciler/model/plan.ts';
+import type { Action } from '../../../src/reconciler/model/action.ts';
 import type { Json } from '../../../src/reconciler/model/value.ts';
 import { groupWarnings } from '../../../src/reconciler/render/section.ts';
 import {

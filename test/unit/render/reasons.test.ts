@@ -1,7 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { ACTIONS, type Change } from '../../../src/reconciler/model/plan.ts';
+import { type Change } from '../../../src/reconciler/model/plan.ts';
+import { ACTIONS } from '../../../src/reconciler/model/action.ts';
 import {
   addRenameWay,
   REASON_CODES,

@@ -7,7 +7,8 @@ import {
   type WriteEvent,
 } from '../../../reconciler/model/watch.ts';
 import { RESULTS } from '../../../reconciler/model/outcome.ts';
-import { ACTIONS, type EnvironmentPlan } from '../../../reconciler/model/plan.ts';
+import { type EnvironmentPlan } from '../../../reconciler/model/plan.ts';
+import { ACTIONS } from '../../../reconciler/model/action.ts';
 import { OUTCOME_VERDICTS, WATCH_STATUSES } from '../../../reconciler/model/verdict.ts';
 
 /** A check of a value that is read. A later version may have written a word or a form that this one does not know. */

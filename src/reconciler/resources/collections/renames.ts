@@ -14,7 +14,8 @@ import { formatPath, type Path } from '../../model/path.ts';
 import { sameValue, createRecord, type ValueRecord } from '../../model/value.ts';
 import type { PlanInput } from '../../reconcile/contract.ts';
 import type { CollectionState, CollectionCodec } from './wire.ts';
-import { isRename, type Change, type Plan } from '../../model/plan.ts';
+import { type Change, type Plan } from '../../model/plan.ts';
+import { isRename } from '../../model/action.ts';
 import { renamedFrom } from '../../model/reasons.ts';
 
 /* Items that get another name. What is planned of them is planned on the list as it is once they have it. */

@@ -1,4 +1,5 @@
-import { isRename, type Change, type PartPlan } from '../../model/plan.ts';
+import { type Change, type PartPlan } from '../../model/plan.ts';
+import { isRename } from '../../model/action.ts';
 import {
   toMemberPath,
   secretLeaves,

@@ -1,10 +1,5 @@
-import {
-  isRename,
-  findActionEffect,
-  partWarnings,
-  type Change,
-  type PartPlan,
-} from '../../model/plan.ts';
+import { partWarnings, type Change, type PartPlan } from '../../model/plan.ts';
+import { isRename, findActionEffect } from '../../model/action.ts';
 import { type Warning, asSetpointError, SetpointError } from '../../model/error.ts';
 import {
   ownNames,

@@ -1,4 +1,4 @@
-import { isRename } from '../../model/plan.ts';
+import { isRename } from '../../model/action.ts';
 import {
   activeDeclared,
   AGENT_PROFILES_FORM,

@@ -3,7 +3,8 @@ import type {
   DesiredSandboxes,
   NamedSandbox,
 } from '../../desired/blocks/sandboxes.ts';
-import type { SandboxAction, Change, UnmetReference } from '../../model/plan.ts';
+import type { Change, UnmetReference } from '../../model/plan.ts';
+import type { SandboxAction } from '../../model/action.ts';
 import { REASONS, tooFewRunning, tooManyRunning, type Reason } from '../../model/reasons.ts';
 import { type Warning, SetpointError } from '../../model/error.ts';
 import { didYouMean } from '../../model/wording.ts';
