@@ -22,18 +22,11 @@ import type { PulledAction } from '../model/documents.gen.ts';
 import { Secret } from '../model/secret.ts';
 import { type DesiredState, type ObservedState, findDeclaredServers } from '../model/state.ts';
 import { isRecord, type Value } from '../model/value.ts';
-import {
-  NOTHING_PULLED,
-  type EntryPullResult,
-  pullMcpList,
-  pullMcpConfig,
-  type PullRules,
-  type AdoptionResult,
-} from './mcp.ts';
+import { pullMcpConfig, pullMcpList, pullServers } from './mcp.ts';
 import { adoptNativeValue, pullNativeValue } from './native.ts';
 import type { PullEdit } from './place-edits.ts';
-import { pullServers } from './servers.ts';
 import { fieldPlaceholder } from './placeholder.ts';
+import { type EntryPullResult, joinPulls, type PullRules, skipPull } from './rules.ts';
 import { toWritableScalar, isExpressible, hasHiddenSecret, REASONS } from './writable.ts';
 
 /** Returns the edits of the file that make the plan empty, and what is skipped. */
@@ -43,10 +36,8 @@ export function pullFields(
   observed: ObservedState,
   rules: PullRules,
 ): EntryPullResult {
-  if (!observed.stored) {
-    const left = rules.changes.map(({ path, ref }) => ({ path, reason: REASONS.empty, ref }));
-    return { ...NOTHING_PULLED, left };
-  }
+  if (!observed.stored)
+    return joinPulls(rules.changes.map((change) => skipPull(change, REASONS.empty)));
   const parts = rules.changes
     .filter(({ path }) => path[0] !== 'mcp_config')
     .map((change) =>
@@ -67,11 +58,7 @@ export function pullFields(
   }
   if (mcp !== undefined && node !== undefined)
     parts.push(pullMcpConfig(node, mcp.value, config, rules));
-  return {
-    edits: parts.flatMap(({ edits }) => edits),
-    made: parts.flatMap(({ made }) => made),
-    left: parts.flatMap(({ left }) => left),
-  };
+  return joinPulls(parts);
 }
 
 function pullField(
@@ -82,10 +69,7 @@ function pullField(
 ): EntryPullResult {
   const [name = ''] = change.path;
   const field = fieldNamed(name);
-  const leave = (reason: string): EntryPullResult => ({
-    ...NOTHING_PULLED,
-    left: [{ path: change.path, reason, ref: change.ref }],
-  });
+  const leave = (reason: string): EntryPullResult => skipPull(change, reason);
   if (field === undefined) return leave(REASONS.unreadable);
   if (excluded.has(formatPath(change.path))) return leave(REASONS.unlike);
   const place = findDeclaredField(target.settings, field);
@@ -128,15 +112,13 @@ function readServiceValue({ name }: Field, { dialect, values }: ObservedState): 
 }
 
 /** Adopts a field, or one mcp list: secrets as references, empty mcp lists left out. */
-export function adoptField(path: Path, observed: ObservedState, rules: PullRules): AdoptionResult {
+export function adoptField(path: Path, observed: ObservedState, rules: PullRules): EntryPullResult {
   const [name = '', list] = path;
   const value = observed.values[name] ?? null;
-  const leave = (reason: string): AdoptionResult => ({
-    edits: [],
-    left: [{ path, reason, ref: null }],
-  });
-  const write = (edit: Omit<PullEdit, 'path'>): AdoptionResult => ({
+  const leave = (reason: string): EntryPullResult => skipPull({ path, ref: null }, reason);
+  const write = (edit: Omit<PullEdit, 'path'>): EntryPullResult => ({
     edits: [{ path: ['settings', name], ...edit }],
+    made: [],
     left: [],
   });
   if (NATIVE_PARTS.has(name)) return adoptNativeValue(path, observed, rules);
@@ -163,11 +145,16 @@ export function adoptField(path: Path, observed: ObservedState, rules: PullRules
  * A declared list is exhaustive: one that cannot be adopted whole is not adopted. All three together are exhaustive: a file that declares
  * one declares the empty ones too, and a plan shows what is added to them.
  */
-function adoptMcpLists(config: Value, lists: readonly McpList[], rules: PullRules): AdoptionResult {
+function adoptMcpLists(
+  config: Value,
+  lists: readonly McpList[],
+  rules: PullRules,
+): EntryPullResult {
   const pulls = lists.map((list) => {
     const entries = isRecord(config) ? listRecordEntries(config[list]) : [];
     const isReadable = unreadableItems(config, list).length === 0;
-    const { value, placeholders, left } = pullMcpList(list, [], [], entries, rules);
+    const nothing = { node: undefined, declared: null };
+    const { value, placeholders, left } = pullMcpList(list, nothing, config, rules);
     const isWhole = isReadable && value.length === entries.length;
     const path = ['mcp_config', list];
     const unread = isReadable ? [] : [{ path, reason: REASONS.inexpressible, ref: null }];
@@ -178,6 +165,7 @@ function adoptMcpLists(config: Value, lists: readonly McpList[], rules: PullRule
   const isAny = whole.some(({ isEmpty }) => !isEmpty);
   return {
     edits: isAny ? whole.map(({ edit }) => edit) : [],
+    made: [],
     left: pulls.flatMap(({ left }) => left),
   };
 }

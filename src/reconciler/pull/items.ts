@@ -27,7 +27,7 @@ import {
   type ReadCollection,
   type ReadCollections,
 } from './listed.ts';
-import { skipPull, type EntryPullResult } from './mcp.ts';
+import { skipPull, type EntryPullResult } from './rules.ts';
 import type { PullEdit } from './place-edits.ts';
 import type { WrittenValue } from './program.ts';
 import { canDeclare, REASONS, whyUnwritten } from './writable.ts';

@@ -28,14 +28,14 @@ import {
   pathsOfField,
 } from '../plan/field-here.ts';
 import { hasReferences } from './written-item.ts';
+import { newServer, pullServers } from './mcp.ts';
 import {
   skipPull,
+  joinPulls,
   NOTHING_PULLED,
-  type AdoptionResult,
   type EntryPullResult,
   type PullRules,
-} from './mcp.ts';
-import { joinPulls, newServer, pullServers } from './servers.ts';
+} from './rules.ts';
 import { REASONS, whyUnwritten } from './writable.ts';
 import { openValue } from './written-deep.ts';
 import { MARKETPLACE_PLACE, MARKETPLACES_FIELD } from '../desired/blocks/collections.ts';
@@ -110,7 +110,7 @@ export function adoptMissingServers(
   observed: ObservedState,
   adopt: 'all' | readonly Path[],
   { entryMembers, hidden }: PullRules,
-): readonly (AdoptionResult & { readonly path: Path })[] {
+): readonly (EntryPullResult & { readonly path: Path })[] {
   const node = target.mcp_servers;
   const config = observed.values['mcp_config'];
   if (node === undefined || !isRecord(config)) return [];
@@ -131,8 +131,8 @@ export function adoptMissingServers(
     const written =
       entry === undefined ? null : newServer(entry.observed, { place: ['mcp_servers'], node });
     return written === null
-      ? { path, edits: [], left: [{ path, reason: REASONS.inexpressible, ref: null }] }
-      : { path, edits: [written.edit], left: written.left };
+      ? { path, ...skipPull({ path, ref: null }, REASONS.inexpressible) }
+      : { path, edits: [written.edit], made: [], left: written.left };
   });
 }
 

@@ -12,12 +12,7 @@ import { isServiceSecret, findSchemaNodes, readShownValue } from '../plan/field-
 import { isFilledIn } from '../plan/side-effects.ts';
 import { isObject } from '../yaml-edit/source.ts';
 import { bareMarketplaces } from './named-settings.ts';
-import {
-  type AdoptionResult,
-  NOTHING_PULLED,
-  type EntryPullResult,
-  type PullRules,
-} from './mcp.ts';
+import { type EntryPullResult, NOTHING_PULLED, type PullRules, skipPull } from './rules.ts';
 import { variableName, replaceMarkers } from './placeholder.ts';
 import type { WrittenValue } from './program.ts';
 import { isExpressible, hasHiddenSecret, REASONS, collectShownTexts } from './writable.ts';
@@ -32,10 +27,7 @@ export function pullNativeValue(
 ): EntryPullResult {
   const { path, before, ref } = change;
   const { overReferences, hidden } = rules;
-  const leave = (reason: string): EntryPullResult => ({
-    ...NOTHING_PULLED,
-    left: [{ path, reason, ref }],
-  });
+  const leave = (reason: string): EntryPullResult => skipPull(change, reason);
   const write = (written: WrittenValue, action: PulledAction): EntryPullResult => ({
     edits: [{ path: ['settings', ...path], ...written }],
     made: [[action, change]],
@@ -68,23 +60,20 @@ export function adoptNativeValue(
   path: Path,
   observed: ObservedState,
   rules: PullRules,
-): AdoptionResult {
-  const leave = (reason: string): AdoptionResult => ({
-    edits: [],
-    left: [{ path, reason, ref: null }],
-  });
+): EntryPullResult {
+  const leave = (reason: string): EntryPullResult => skipPull({ path, ref: null }, reason);
   if (findSchemaNodes(path, observed).length === 0) return leave(REASONS.unmanageable);
   if (isNativeExcluded(path, rules)) return leave(REASONS.unlike);
   if (isFilledIn(formatPath(path), observed)) return leave(REASONS.filled);
   const shown = readShownValue(observed, path) ?? null;
   // A map of secrets that reads empty may hold some: declared, it would take them out.
   const hides = isRecord(shown) && isServiceSecret([...path, 'any'], observed);
-  if (hides && Object.keys(shown).length === 0) return { edits: [], left: [] };
+  if (hides && Object.keys(shown).length === 0) return NOTHING_PULLED;
   const written = isServiceSecret(path, observed)
     ? createSecretReference(new Secret(''), createNativePlace(path, rules))
     : writeNativeValue(path, shown, rules);
   if (written === null || !isDeclarable(path, written)) return leave(unwritten(shown));
-  return { edits: [{ path: ['settings', ...path], ...written }], left: [] };
+  return { edits: [{ path: ['settings', ...path], ...written }], made: [], left: [] };
 }
 
 /** Reports whether a value, its parent or a member failed to read back. The file may have it in another nesting. */

@@ -20,7 +20,13 @@ import { comparableState, listDeclaredValues, type ComparableState } from './com
 import { adoptField, pullFields } from './fields.ts';
 import { createCopyMatcher } from '../desired/profiles.ts';
 import { pullItems, type PulledItems } from './items.ts';
-import type { CompareEntry, EntryPullResult, PullRules } from './mcp.ts';
+import {
+  type CompareEntry,
+  type EntryPullResult,
+  joinPulls,
+  type PullRules,
+  skipPull,
+} from './rules.ts';
 import {
   adoptMissingServers,
   isBesideNamed,
@@ -29,7 +35,6 @@ import {
   splitNamed,
 } from './named-settings.ts';
 import type { PullEdit } from './place-edits.ts';
-import { joinPulls } from './servers.ts';
 import { REASONS } from './writable.ts';
 import { listSecretTexts } from './program-text.ts';
 import type { ReadCollections } from './listed.ts';
@@ -125,7 +130,7 @@ export function pullTarget(
     }),
     observed.stored
       ? pullNamedBlocks(target, named, observed, rules)
-      : skipEmptySettings(changes.filter(isNamed)),
+      : joinPulls(changes.filter(isNamed).map((one) => skipPull(one, REASONS.empty))),
   ]);
   const { hidden } = rules;
   const items = pullItems({ target, desired, observed }, collections, { ...options, hidden });
@@ -156,11 +161,6 @@ export function pullTarget(
       .map((path) => ({ path, value: readPulledValue(observed, path) }))
       .concat(items.adopted),
   };
-}
-
-function skipEmptySettings(changes: readonly Change[]): EntryPullResult {
-  const left = changes.map(({ path, ref }) => ({ path, reason: REASONS.empty, ref }));
-  return { edits: [], made: [], left };
 }
 
 /** Reports whether an adopted item sets the value at a path of the settings. */
