@@ -3,7 +3,7 @@ import { expect } from 'vitest';
 import { itHolds } from '../fixture/property-runs.ts';
 import type { JournalRecord, WatchState } from '../../src/reconciler/model/watch.ts';
 import { Notices } from '../../src/controller/watch/notices/notices.ts';
-import { ToldStates } from '../../src/controller/watch/notices/told.ts';
+import { NotifiedStates } from '../../src/controller/watch/notices/notified-states.ts';
 import { Secret } from '../../src/reconciler/model/secret.ts';
 import type { SendResult } from '../../src/controller/watch/notices/send.ts';
 import { receiver } from '../fixture/receivers.ts';
@@ -86,8 +86,13 @@ class World {
       case 'become': {
         const { found, digest } = step;
         const state = this.#state(step.name);
-        const told = found === 'in-sync' ? '' : `${found}${digest}`;
-        this.watching.put({ ...state, found, digest: told, failures: found === 'error' ? 3 : 0 });
+        const notified = found === 'in-sync' ? '' : `${found}${digest}`;
+        this.watching.put({
+          ...state,
+          found,
+          digest: notified,
+          failures: found === 'error' ? 3 : 0,
+        });
         break;
       }
       case 'suspend': {
@@ -139,19 +144,19 @@ class World {
       monotonic: () => this.#passed,
       sleep: async () => {},
     };
-    const told = new ToldStates(this.journal);
+    const notified = new NotifiedStates(this.journal);
     return new Notices({
       watching: this.watching,
       settings: { page: null, receivers: [this.#to], heartbeat: null },
       journal: {
-        told,
+        notified,
         isRecorded: () => true,
-        goneOf: () => null,
-        keep: async (event) => {
+        findDeparted: () => null,
+        record: async (event) => {
           this.#effect();
           const record: JournalRecord = { v: 1, at: new Date(clock.now()).toISOString(), ...event };
           this.journal.push(record);
-          told.take(record);
+          notified.take(record);
           return record;
         },
       },

@@ -399,7 +399,7 @@ async function campaign(seed: number): Promise<Result> {
   for (const [index, one] of kept.entries())
     if (kept.indexOf(one) < index) broken.push(`has twice ${one}`);
   for (const { name } of receivers.settings.receivers) {
-    const { difference, failing } = memory.told.of(name, 'default');
+    const { difference, failing } = memory.notified.of(name, 'default');
     const isEnded = difference === null && failing === null;
     if (!isEnded) broken.push(`${name} is not told of the end`);
   }

@@ -26,7 +26,7 @@ import { MAX_FAILURES, Rollouts, SOAK } from './rollout.ts';
 import { type EnvironmentRecords } from './environment-records.ts';
 import { SharedReading, type JournalReading } from './journal/journal-reader.ts';
 import { lockProblems } from './locks/locks.ts';
-import type { NoticeJournal } from './notices/told.ts';
+import type { NoticeJournal } from './notices/notified-states.ts';
 import { LateReads, mayWait } from './late-reads.ts';
 import { ReadQueue, waitText } from './read-queue.ts';
 import { Outages } from './schedule.ts';
@@ -251,7 +251,7 @@ export class Controller implements Watching {
       declared: () =>
         files.areTaken && files.broken.every(({ isKept }) => isKept) ? files.declared : null,
       recall: this.#recall,
-      told: this.#recorder.told,
+      notified: this.#recorder.notified,
     });
     return this.#recorder.notices(this.#fleet, departed);
   }
@@ -319,8 +319,8 @@ export class Controller implements Watching {
     // Watched environments are restored with their locks.
     this.#isRestored = this.states().length === 0;
     this.#fleet.restore(known);
-    for (const name of known.told.environments)
-      if (this.#fleet.find(name) === undefined) this.#recorder.told.renew(name, known.told);
+    for (const name of known.notified.environments)
+      if (this.#fleet.find(name) === undefined) this.#recorder.notified.renew(name, known.notified);
     if (damaged > 0)
       this.#recorder.warn(
         `The journal has ${formatCount(damaged, 'line')} that cannot be read; they are left out.`,

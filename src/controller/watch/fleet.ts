@@ -14,7 +14,7 @@ import type { Memory } from './journal/journal-reader.ts';
 import { EnvironmentWatcher, type WatchTools } from './watched.ts';
 import type { Clock } from '../../reconciler/model/ports.ts';
 import { isLockRefused, type Locks } from './locks/locks.ts';
-import type { Gone, ToldStates } from './notices/told.ts';
+import type { Departed, NotifiedStates } from './notices/notified-states.ts';
 
 /** After the files changed, known environments are read within this time, in milliseconds. */
 const SOON = 5_000;
@@ -223,8 +223,8 @@ interface Tools {
   /** The names that the files declare, also of other shards and of those that were not chosen; null as long as there are no files. */
   readonly declared: () => ReadonlySet<string> | null;
   /** The current content of the journal. */
-  readonly recall: { readonly now: () => Promise<Pick<Memory, 'told'>> };
-  readonly told: ToldStates;
+  readonly recall: { readonly now: () => Promise<Pick<Memory, 'notified'>> };
+  readonly notified: NotifiedStates;
 }
 
 /**
@@ -242,7 +242,7 @@ export class DepartedEnvironments {
   }
 
   /** A departed environment that receivers were notified of; null while it is watched, or may be. */
-  of(name: string): Gone | null {
+  of(name: string): Departed | null {
     const { fleet, clock, declared } = this.#tools;
     if (fleet.find(name) !== undefined) {
       this.#from.delete(name);
@@ -274,7 +274,7 @@ export class DepartedEnvironments {
     event: NoticeEvent,
     append: (event: NoticeEvent) => Promise<JournalRecord>,
   ): Promise<JournalRecord> {
-    const { locks, recall, told, clock } = this.#tools;
+    const { locks, recall, notified, clock } = this.#tools;
     const { environment, receiver } = event;
     const lock = await locks.take(environment);
     if (isLockRefused(lock)) {
@@ -282,8 +282,8 @@ export class DepartedEnvironments {
       throw new SetpointError('lock-lost', `${environment} is watched by ${lock.heldBy}.`);
     }
     try {
-      told.renew(environment, (await recall.now()).told);
-      if (!told.listOpen(receiver).includes(environment))
+      notified.renew(environment, (await recall.now()).notified);
+      if (!notified.listOpen(receiver).includes(environment))
         throw new SetpointError('lock-lost', `The end of ${environment} was reported elsewhere.`);
       return await append(event);
     } finally {

@@ -11,7 +11,7 @@ import type { Conditions, ControllerNote } from './conditions.ts';
 import type { DepartedEnvironments } from './fleet.ts';
 import type { Journal } from './journal/journal.ts';
 import type { JournalReading, SharedReading } from './journal/journal-reader.ts';
-import { ToldStates, type NoticeJournal } from './notices/told.ts';
+import { NotifiedStates, type NoticeJournal } from './notices/notified-states.ts';
 import type { Files } from './source.ts';
 import type { EnvironmentWatcher } from './watched.ts';
 import type { Listener, ReadEnd } from './watching.ts';
@@ -34,7 +34,7 @@ export class Recorder {
   readonly #restore: (reading: JournalReading) => void;
   readonly #listeners = new Set<Listener>();
   /** The notices that receivers got. */
-  readonly told = new ToldStates();
+  readonly notified = new NotifiedStates();
   /** Notices that are being stored. */
   readonly #notices = new Set<Promise<unknown>>();
   readonly #holders = new Set<string>();
@@ -69,32 +69,32 @@ export class Recorder {
   /** Its notices, of the environments that are watched, and of those that are not any more. */
   notices(fleet: WatchedByName, departed: DepartedEnvironments): NoticeJournal {
     return {
-      told: this.told,
-      keep: (event) => this.#keepNotice(event, fleet, departed),
-      goneOf: (name) => departed.of(name),
+      notified: this.notified,
+      record: (event) => this.#recordNotice(event, fleet, departed),
+      findDeparted: (name) => departed.of(name),
       isRecorded: (name) => fleet.find(name)?.isRecorded === true,
     };
   }
 
   /** Writes a notice, and passes it on if its environment is still watched. Throws if it cannot be written, or must not be begun. */
-  async #keepNotice(
+  async #recordNotice(
     event: NoticeEvent,
     fleet: WatchedByName,
     departed: DepartedEnvironments,
   ): Promise<JournalRecord> {
     const watched = fleet.find(event.environment);
-    const kept =
+    const written =
       watched === undefined
         ? departed.keep(event, (one) => this.append(one))
         : watched.keepNotice(event);
-    const ended = kept.then(
-      (record) => this.told.take(record),
+    const ended = written.then(
+      (record) => this.notified.take(record),
       () => {},
     );
     this.#notices.add(ended);
     await ended;
     this.#notices.delete(ended);
-    return kept;
+    return written;
   }
 
   /**
@@ -105,7 +105,7 @@ export class Recorder {
     await Promise.all(this.#notices);
     try {
       const memory = await journal.now();
-      this.told.renew(name, memory.told);
+      this.notified.renew(name, memory.notified);
       this.#conditions.set('journal', null, 'memory');
       return memory.of(name);
     } catch (thrown) {
@@ -129,7 +129,7 @@ export class Recorder {
       if (this.#notBegun !== null) throw this.#notBegun;
       await this.#journal.forget(names);
     });
-    for (const name of names) this.told.forget(name);
+    for (const name of names) this.notified.forget(name);
   }
 
   /** Writes an event of the controller itself; a journal that cannot be written is ignored here. */

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { Secret } from '../../../src/reconciler/model/secret.ts';
 import { Notices } from '../../../src/controller/watch/notices/notices.ts';
-import { ToldStates } from '../../../src/controller/watch/notices/told.ts';
+import { NotifiedStates } from '../../../src/controller/watch/notices/notified-states.ts';
 import { httpSender } from '../../../src/controller/watch/notices/send.ts';
 import { change, environment } from '../../fixture/documents.ts';
 import { folderWith } from '../../fixture/command.ts';
@@ -68,19 +68,19 @@ describe.runIf(INSTALLED)('an Alertmanager (skipped if it or amtool is not insta
     };
     const to = { form: 'alertmanager' as const, url: new Secret(`${url}/`), headers: new Map() };
     const problems: string[] = [];
-    const told = new ToldStates();
+    const notified = new NotifiedStates();
     const sender = httpSender({}, clock);
     onTestFinished(() => sender.close());
     const notices = new Notices({
       watching,
       settings: { page: 'https://page.example', receivers: [receiver({ to })], heartbeat: null },
       journal: {
-        told,
+        notified,
         isRecorded: () => true,
-        goneOf: () => null,
-        keep: async (event) => {
+        findDeparted: () => null,
+        record: async (event) => {
           const record = { v: 1, at: new Date(clock.now()).toISOString(), ...event } as const;
-          told.take(record);
+          notified.take(record);
           return record;
         },
       },

@@ -3,7 +3,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { Secret } from '../../../src/reconciler/model/secret.ts';
 import type { JournalRecord, WatchState } from '../../../src/reconciler/model/watch.ts';
 import { Notices } from '../../../src/controller/watch/notices/notices.ts';
-import { ToldStates } from '../../../src/controller/watch/notices/told.ts';
+import { NotifiedStates } from '../../../src/controller/watch/notices/notified-states.ts';
 import type {
   NotifySettings,
   Receiver,
@@ -66,19 +66,19 @@ function telling(
       return http.send(isFixed ? { ...request, url: pagerDuty } : request);
     },
   };
-  const told = new ToldStates(journal);
+  const notified = new NotifiedStates(journal);
   onTestFinished(() => sender.close());
   const notices = new Notices({
     watching,
     settings: { page: null, receivers: [], heartbeat: null, ...settings },
     journal: {
-      told,
+      notified,
       isRecorded: () => true,
-      goneOf: () => null,
-      keep: async (event) => {
+      findDeparted: () => null,
+      record: async (event) => {
         const record: JournalRecord = { v: 1, at: new Date(clock.now()).toISOString(), ...event };
         journal.push(record);
-        told.take(record);
+        notified.take(record);
         return record;
       },
     },

@@ -1,7 +1,7 @@
 import { describe, expect } from 'vitest';
 import { decide } from '../../../src/controller/watch/notices/decide.ts';
 import { describeDueNotice } from '../../../src/controller/watch/notices/message.ts';
-import { ToldStates } from '../../../src/controller/watch/notices/told.ts';
+import { NotifiedStates } from '../../../src/controller/watch/notices/notified-states.ts';
 import { isFlapping } from '../../../src/controller/watch/flapping.ts';
 import { receiver } from '../../fixture/receivers.ts';
 import { startStore, type JsonRecord } from '../../fixture/store-server.ts';
@@ -36,17 +36,17 @@ describe('an environment that is never healed and that another client keeps chan
     );
     let watch = startWatching({ folder });
     await watch.pass(5 * SECOND);
-    const told = new ToldStates();
+    const notified = new NotifiedStates();
     const to = receiver();
     const words: string[] = [];
     /** As receivers are told: what is due, once a minute. */
     const tell = (): void => {
-      for (const due of decide(to, [watch.state()], told, watch.clock.now())) {
+      for (const due of decide(to, [watch.state()], notified, watch.clock.now())) {
         words.push(`${due.event}: ${describeDueNotice(due)}`);
         const at = new Date(watch.clock.now()).toISOString();
         const { event, digest } = due;
         const about = { environment: 'default', receiver: to.name, result: 'sent' } as const;
-        told.take({ v: 1, at, kind: 'notice', event, digest, ...about });
+        notified.take({ v: 1, at, kind: 'notice', event, digest, ...about });
       }
     };
     for (let turn = 0; turn < 60; turn += 1) {

@@ -3,7 +3,7 @@ import type { JournalRecord, NoticeEvent } from '../../../src/reconciler/model/w
 import { DepartedEnvironments } from '../../../src/controller/watch/fleet.ts';
 import { notReadState } from '../../../src/controller/watch/environment-state.ts';
 import type { Lock, LockRefusal } from '../../../src/controller/watch/locks/locks.ts';
-import { ToldStates } from '../../../src/controller/watch/notices/told.ts';
+import { NotifiedStates } from '../../../src/controller/watch/notices/notified-states.ts';
 import { ago } from '../../fixture/watching.ts';
 
 const NAME = 'production';
@@ -29,7 +29,7 @@ function made(others: readonly NoticeEvent[] = [OPENED]) {
     heldBy: null as string | null,
     steps: [] as string[],
   };
-  const told = new ToldStates([recorded(OPENED)]);
+  const notified = new NotifiedStates([recorded(OPENED)]);
   const lock: Lock = {
     name: NAME,
     lost: new AbortController().signal,
@@ -51,14 +51,14 @@ function made(others: readonly NoticeEvent[] = [OPENED]) {
       describeUnwatched: () => left,
     },
     declared: () => (world.areFilesRead ? world.declared : null),
-    recall: { now: async () => ({ told: new ToldStates(others.map(recorded)) }) },
-    told,
+    recall: { now: async () => ({ notified: new NotifiedStates(others.map(recorded)) }) },
+    notified,
   });
   const append = async (event: NoticeEvent): Promise<JournalRecord> => {
     world.steps.push(`append ${event.event} ${event.result}`);
     return recorded(event);
   };
-  return { world, told, left, departed, append };
+  return { world, notified, left, departed, append };
 }
 
 describe('an environment that is not watched any more', () => {
@@ -143,13 +143,13 @@ describe('a notice of an end', () => {
   });
 
   it('is not begun if another controller has told it, which is then known here', async () => {
-    const { departed, world, told, append } = made([OPENED, noticed('resolved', 'sent')]);
+    const { departed, world, notified, append } = made([OPENED, noticed('resolved', 'sent')]);
     await expect(departed.keep(RESOLVED, append)).rejects.toMatchObject({
       code: 'lock-lost',
       message: 'The end of production was reported elsewhere.',
     });
     expect(world.steps).toEqual([`take ${NAME}`, 'release']);
-    expect(told.listOpen('team')).toEqual([]);
+    expect(notified.listOpen('team')).toEqual([]);
   });
 
   it('gives the lock up if it cannot be kept, and does not stop the next one', async () => {

@@ -36,7 +36,7 @@ function openJournal(bytes?: number) {
     return [...memory.environments.keys()];
   };
   const open = async () =>
-    (await new Journal(folder, Date.now).remember()).memory.told.listOpen('team');
+    (await new Journal(folder, Date.now).remember()).memory.notified.listOpen('team');
   return { journal, names, open };
 }
 

@@ -26,7 +26,7 @@ import type { Agreement } from '../../../reconciler/model/agreement.ts';
 import { Agreements } from '../agreements.ts';
 import { applyFact, notReadState } from '../environment-state.ts';
 import { beginningsAfter } from '../beginnings.ts';
-import { ToldStates } from '../notices/told.ts';
+import { NotifiedStates } from '../notices/notified-states.ts';
 
 /** The states of all environments in a journal. */
 export interface JournalReading {
@@ -283,7 +283,7 @@ function computeFilesStamp(files: KnownRecords['files']): string {
 export class Memory {
   readonly environments = new Map<string, WatchState>();
   /** The notices to all receivers. */
-  told = new ToldStates();
+  notified = new NotifiedStates();
   readonly #inFlight = new Set<string>();
   readonly #agreements = new Agreements();
 
@@ -294,7 +294,7 @@ export class Memory {
 
   /** The smallest number of records with the same content. */
   get notices(): readonly JournalRecord[] {
-    return this.told.records();
+    return this.notified.records();
   }
 
   /** Environments to which a write has begun since the last start, and has not ended. */
@@ -327,7 +327,7 @@ export class Memory {
         for (const name of line.environments) this.#forget(name);
         return;
       case 'notice':
-        this.told.take(line);
+        this.notified.take(line);
         return;
       case 'writing':
         this.#inFlight.add(line.environment);
@@ -347,7 +347,7 @@ export class Memory {
   #forget(name: string): void {
     this.environments.delete(name);
     this.#inFlight.delete(name);
-    this.told.forget(name);
+    this.notified.forget(name);
   }
 
   #fold(line: Extract<JournalLine, { readonly environment: string }>): void {
@@ -372,7 +372,7 @@ export class Memory {
       const state = { ...notReadState(name), ...known, began, origin, agreed, status: found };
       this.environments.set(name, state);
     }
-    this.told = new ToldStates(notices);
+    this.notified = new NotifiedStates(notices);
     this.#inFlight.clear();
     for (const name of inFlight) this.#inFlight.add(name);
   }

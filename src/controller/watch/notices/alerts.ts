@@ -10,7 +10,7 @@ import { concerns, decide, findHealTrouble, type Due } from './decide.ts';
 import { createMessage } from './message.ts';
 import type { Receiver } from './receiver.ts';
 import type { Item } from './template.ts';
-import type { NoticeJournal } from './told.ts';
+import type { NoticeJournal } from './notified-states.ts';
 
 /** An alert as version 2 of the API of Alertmanager takes it. Times are RFC 3339. */
 export interface Alert {
@@ -56,13 +56,17 @@ const NONE_SENT: SentAlertState = { firing: [], over: [] };
 export function alertsNow(
   receiver: Receiver,
   states: readonly WatchState[],
-  { told, isRecorded, goneOf }: Pick<NoticeJournal, 'told' | 'isRecorded' | 'goneOf'>,
+  {
+    notified,
+    isRecorded,
+    findDeparted,
+  }: Pick<NoticeJournal, 'notified' | 'isRecorded' | 'findDeparted'>,
   before: SentAlerts,
   { page, now }: { readonly page: string | null; readonly now: number },
 ): AlertsNow {
   const watched = new Set(states.map(({ name }) => name));
   const recorded = states.filter(({ name }) => isRecorded(name));
-  const due = decide(receiver, recorded, told, now, goneOf);
+  const due = decide(receiver, recorded, notified, now, findDeparted);
   const known = new Set(recorded.map(({ name }) => name));
   const news = new Set(due.map(({ state }) => state.name));
   const alerts: Alert[] = [];
@@ -84,7 +88,7 @@ export function alertsNow(
   for (const [name, former] of before) {
     untaken.set(name, former);
     if (watched.has(name)) continue;
-    if (goneOf(name) === null) taken.set(name, former);
+    if (findDeparted(name) === null) taken.set(name, former);
     else take(name, former, []);
   }
   for (const state of states) {
@@ -95,14 +99,14 @@ export function alertsNow(
       take(name, former, []);
       continue;
     }
-    const { difference, failing } = told.of(receiver.name, name);
+    const { difference, failing } = notified.of(receiver.name, name);
     const open = found === 'error' ? failing : difference;
-    const isTold = open !== null || news.has(name);
+    const isNotified = open !== null || news.has(name);
     // While it cannot be read, it is unknown whether it still differs.
     const goesOn = found === 'error' || !known.has(name) || isFlapping(state, now);
-    const isOpen = isTold && receiver.statuses.has(found);
+    const isOpen = isNotified && receiver.statuses.has(found);
     const firing = known.has(name)
-      ? createAlerts(receiver, state, { isOpen, isTold }, page, now)
+      ? createAlerts(receiver, state, { isOpen, isNotified }, page, now)
       : [];
     take(name, former, firing.length === 0 && goesOn ? former.firing : firing);
   }
@@ -113,14 +117,14 @@ export function alertsNow(
 function createAlerts(
   { events }: Receiver,
   state: WatchState,
-  { isOpen, isTold }: { readonly isOpen: boolean; readonly isTold: boolean },
+  { isOpen, isNotified }: { readonly isOpen: boolean; readonly isNotified: boolean },
   page: string | null,
   now: number,
 ): readonly Alert[] {
   const trouble = findHealTrouble(state);
   const kinds: NoticeKind[] = [
     ...(isOpen ? [state.found === 'error' ? ('failing' as const) : ('opened' as const)] : []),
-    ...(isTold && trouble !== null && events.has(trouble.event) ? [trouble.event] : []),
+    ...(isNotified && trouble !== null && events.has(trouble.event) ? [trouble.event] : []),
   ];
   return kinds.flatMap((event) => {
     const track = event === 'failing' ? event : 'difference';

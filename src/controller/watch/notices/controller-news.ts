@@ -24,7 +24,7 @@ const RECEIVER_LASTS = 120_000;
  */
 export class ControllerNews {
   readonly #receiver: Receiver;
-  readonly #told = new Map<string, Condition>();
+  readonly #notified = new Map<string, Condition>();
   /** The alerts that Alertmanager was sent last. */
   #firing: ReadonlyMap<string, Alert> = new Map();
 
@@ -36,9 +36,9 @@ export class ControllerNews {
   due(conditions: readonly Condition[], now: number): readonly News[] {
     const held = new Map(this.#concerning(conditions).map((one) => [conditionKey(one), one]));
     const begun = [...held.values()].filter(
-      (one) => !this.#told.has(conditionKey(one)) && hasLasted(one, now),
+      (one) => !this.#notified.has(conditionKey(one)) && hasLasted(one, now),
     );
-    const over = [...this.#told.values()].filter((one) => !held.has(conditionKey(one)));
+    const over = [...this.#notified.values()].filter((one) => !held.has(conditionKey(one)));
     return [
       ...begun.map((condition) => ({ condition, holds: true })),
       ...over.map((condition) => ({ condition, holds: false })),
@@ -48,8 +48,8 @@ export class ControllerNews {
   /** Marks news as sent; with `undo`, as not sent. */
   markNotified(news: readonly News[], { undo = false } = {}): void {
     for (const { condition, holds } of news)
-      if (holds === undo) this.#told.delete(conditionKey(condition));
-      else this.#told.set(conditionKey(condition), condition);
+      if (holds === undo) this.#notified.delete(conditionKey(condition));
+      else this.#notified.set(conditionKey(condition), condition);
   }
 
   /** The alerts at a time: those that fire until `endsAt`, and the ends of those that Alertmanager knows. `isNews`: they are others than before. */

@@ -4,7 +4,14 @@ import type { NoticeKind, WatchState } from '../../../reconciler/model/watch.ts'
 import { isFlapping } from '../flapping.ts';
 import { whyMustNotHeal } from '../healing.ts';
 import type { Receiver } from './receiver.ts';
-import type { End, Episode, Gone, NotifiedState, ToldStates, Track } from './told.ts';
+import type {
+  End,
+  Episode,
+  Departed,
+  NotifiedState,
+  NotifiedStates,
+  Track,
+} from './notified-states.ts';
 
 /** A notice that a receiver should get now. */
 export interface Due {
@@ -28,25 +35,25 @@ const HEALED_LATELY = 600_000;
 
 /**
  * The notices that a receiver should get at a time, in milliseconds since 1970: it compares the states with the notices that the receiver
- * got. A state that came and went while nothing could be sent is left out, and no state is reported twice. `goneOf` answers null as long as
+ * got. A state that came and went while nothing could be sent is left out, and no state is reported twice. `findDeparted` answers null as long as
  * an environment is watched, or nothing is to be reported about it.
  */
 export function decide(
   receiver: Receiver,
   states: readonly WatchState[],
-  told: Pick<ToldStates, 'of' | 'listOpen'>,
+  notified: Pick<NotifiedStates, 'of' | 'listOpen'>,
   now: number,
-  goneOf: (name: string) => Gone | null = () => null,
+  findDeparted: (name: string) => Departed | null = () => null,
 ): readonly Due[] {
   const watched = states.filter(isKnownLocally).flatMap((state) => {
-    const known = told.of(receiver.name, state.name);
+    const known = notified.of(receiver.name, state.name);
     return concerns(receiver, state)
       ? listDueNotices(receiver, state, known, now)
-      : listEndNotices(receiver, { state, end: 'not-told' }, known);
+      : listEndNotices(receiver, { state, end: 'not-selected' }, known);
   });
-  const gone = told.listOpen(receiver.name).flatMap((name) => {
-    const left = goneOf(name);
-    return left === null ? [] : listEndNotices(receiver, left, told.of(receiver.name, name));
+  const gone = notified.listOpen(receiver.name).flatMap((name) => {
+    const left = findDeparted(name);
+    return left === null ? [] : listEndNotices(receiver, left, notified.of(receiver.name, name));
   });
   return [...watched, ...gone].filter(({ event }) => receiver.events.has(event));
 }
@@ -96,15 +103,15 @@ type Make = (event: NoticeKind, digest: string, end?: End) => Due;
 function listDueNotices(
   receiver: Receiver,
   state: WatchState,
-  told: NotifiedState,
+  notified: NotifiedState,
   now: number,
 ): Due[] {
   const { found } = state;
   return [
     ...(found === 'error'
       ? []
-      : ofDifference(receiver, state, told, now, dueFor(state, 'difference'))),
-    ...ofFailing(receiver, state, told.failing, now, dueFor(state, 'failing')),
+      : ofDifference(receiver, state, notified, now, dueFor(state, 'difference'))),
+    ...ofFailing(receiver, state, notified.failing, now, dueFor(state, 'failing')),
   ];
 }
 
@@ -112,15 +119,15 @@ function listDueNotices(
 function listEndNotices(
   receiver: Receiver,
   { state, end }: { state: WatchState; end: End },
-  told: NotifiedState,
+  notified: NotifiedState,
 ): Due[] {
   const open = (['difference', 'failing'] as const).flatMap((track) => {
-    const episode = told[track];
+    const episode = notified[track];
     return episode === null ? [] : [dueFor(state, track)('resolved', latest(episode), end)];
   });
   if (open.length > 0) return open;
   const due = dueFor(state, 'difference');
-  return isUnsure(receiver, told) ? [due('resolved', state.digest, end)] : [];
+  return isUnsure(receiver, notified) ? [due('resolved', state.digest, end)] : [];
 }
 
 /** An issue can be updated again, and is if the update may have failed. */
@@ -132,27 +139,29 @@ function isUnsure({ to }: Receiver, { isPending }: NotifiedState): boolean {
 function ofDifference(
   receiver: Receiver,
   state: WatchState,
-  told: NotifiedState,
+  notified: NotifiedState,
   now: number,
   due: Make,
 ): Due[] {
   const { found, digest, lastInSync } = state;
-  const known = told.difference;
+  const known = notified.difference;
   const open = known !== null && !hasEndedUnnoticed(receiver, known, lastInSync) ? known : null;
   const trouble = findHealTrouble(state);
-  const isToldOf = trouble !== null && receiver.events.has(trouble.event);
-  const tells = (end: string): boolean =>
+  const isNotified = trouble !== null && receiver.events.has(trouble.event);
+  const hasReported = (end: string): boolean =>
     open !== null && [...open.digests].some((one) => one.endsWith(`:${end}`));
-  const flaps = isFlapping(state, now) && (!isToldOf || tells(trouble.key));
-  if (flaps && open !== null) return tells(FLAPS) ? [] : [due('changed', `${digest}:${FLAPS}`)];
+  const flaps = isFlapping(state, now) && (!isNotified || hasReported(trouble.key));
+  if (flaps && open !== null)
+    return hasReported(FLAPS) ? [] : [due('changed', `${digest}:${FLAPS}`)];
   if (flaps && receiver.statuses.has(found)) return [due('opened', `${digest}:${FLAPS}`)];
-  if (!receiver.statuses.has(found) && !isToldOf) {
+  if (!receiver.statuses.has(found) && !isNotified) {
     if (open !== null) return [due('resolved', latest(open), 'difference')];
-    if (isUnsure(receiver, told)) return [due('resolved', digest, 'difference')];
-    return ofHealed(receiver, state, told.healed, now, due);
+    if (isUnsure(receiver, notified)) return [due('resolved', digest, 'difference')];
+    return ofHealed(receiver, state, notified.healed, now, due);
   }
-  if (isToldOf && !tells(trouble.key)) return [due(trouble.event, `${digest}:${trouble.key}`)];
-  if (open === null || isUnsure(receiver, told))
+  if (isNotified && !hasReported(trouble.key))
+    return [due(trouble.event, `${digest}:${trouble.key}`)];
+  if (open === null || isUnsure(receiver, notified))
     return isHealedSoon(state, now) ? [] : [due('opened', digest)];
   const isNew = ![...open.digests].some((one) => stateDigest(one) === digest);
   if (isNew && receiver.events.has('changed')) return [due('changed', digest)];
@@ -172,13 +181,13 @@ function isHealedSoon(state: WatchState, now: number): boolean {
 function ofHealed(
   { statuses }: Receiver,
   { found, putBack }: WatchState,
-  told: Episode | null,
+  notified: Episode | null,
   now: number,
   due: Make,
 ): Due[] {
   if (putBack === null || found !== 'in-sync' || !statuses.has(putBack.found)) return [];
   const at = Date.parse(putBack.at);
-  const isNews = (told === null || told.at < at) && now - at < HEALED_LATELY;
+  const isNews = (notified === null || notified.at < at) && now - at < HEALED_LATELY;
   return isNews ? [due('healed', putBack.digest)] : [];
 }
 
@@ -191,10 +200,12 @@ function ofFailing(
 ): Due[] {
   const { found, digest, lastInSync } = state;
   if (!receiver.statuses.has('error')) return [];
-  const told = former !== null && !hasEndedUnnoticed(receiver, former, lastInSync) ? former : null;
-  if (found !== 'error') return told === null ? [] : [due('resolved', latest(told), 'failing')];
-  if (told === null) return hasFailedLong(state, now) ? [due('failing', digest)] : [];
-  return isReminded(receiver, told, now) ? [due('reminder', latest(told))] : [];
+  const notified =
+    former !== null && !hasEndedUnnoticed(receiver, former, lastInSync) ? former : null;
+  if (found !== 'error')
+    return notified === null ? [] : [due('resolved', latest(notified), 'failing')];
+  if (notified === null) return hasFailedLong(state, now) ? [due('failing', digest)] : [];
+  return isReminded(receiver, notified, now) ? [due('reminder', latest(notified))] : [];
 }
 
 /** Time counts, not reads: how often an environment is read while it fails does not matter to receivers. */

@@ -8,7 +8,7 @@ import { formatUncomparedCount } from '../../../reconciler/render/wording.ts';
 import { findProtectedItem, describeProtectedItem } from '../healing.ts';
 import { FLAPS, stateDigest, type Due } from './decide.ts';
 import type { Item, Message } from './template.ts';
-import type { End } from './told.ts';
+import type { End } from './notified-states.ts';
 
 /** Environments that a message of words names. */
 const MOST_ITEMS = 20;
@@ -139,7 +139,7 @@ function endText(state: WatchState, end: End | null): string {
       return 'is no longer in the settings files; it is not watched';
     case 'not-watched':
       return 'is no longer watched here; it may still differ';
-    case 'not-told':
+    case 'not-selected':
       return 'is no longer among the environments of this receiver; no more notices are sent about it';
     case 'failing':
       return `had ${SENTENCES.error}, and ${SENTENCES[found]} now`;

@@ -17,7 +17,7 @@ import {
   type Webhook,
 } from './receiver.ts';
 import type { Sender, SendResult } from './send.ts';
-import type { NoticeJournal, ToldStates } from './told.ts';
+import type { NoticeJournal, NotifiedStates } from './notified-states.ts';
 import { NoticeCounts } from '../telemetry/counters.ts';
 import { SPACING, Turns } from './turns.ts';
 
@@ -57,7 +57,7 @@ const TICK = 2_000;
  */
 export class Notices {
   readonly #options: NoticeOptions;
-  readonly #told: ToldStates;
+  readonly #notified: NotifiedStates;
   readonly counts: NoticeCounts;
   readonly #turns: readonly Turns[];
   #beatAt = Number.NEGATIVE_INFINITY;
@@ -65,7 +65,7 @@ export class Notices {
 
   constructor(options: NoticeOptions) {
     this.#options = options;
-    this.#told = options.journal.told;
+    this.#notified = options.journal.notified;
     this.counts = new NoticeCounts(options.settings.receivers.map(({ name }) => name));
     this.#turns = options.settings.receivers.map((receiver) => new Turns(receiver));
     for (const { name } of options.settings.receivers)
@@ -137,8 +137,8 @@ export class Notices {
   async #tell(turns: Turns, to: Webhook | Issues): Promise<void> {
     const { watching, clock } = this.#options;
     const { receiver } = turns;
-    const { goneOf } = this.#options.journal;
-    const found = decide(receiver, watching.states(), this.#told, clock.now(), goneOf);
+    const { findDeparted } = this.#options.journal;
+    const found = decide(receiver, watching.states(), this.#notified, clock.now(), findDeparted);
     const due = turns.toSend(found, clock.monotonic());
     if (due.length === 0) return;
     const isPerson = to.form !== 'github-issue';
@@ -250,7 +250,7 @@ export class Notices {
       digest,
       result,
     };
-    await this.#options.journal.keep(kept);
+    await this.#options.journal.record(kept);
   }
 
   #beat(): void {

@@ -143,7 +143,7 @@ function parseReceiver(node: Node, nodes: NotifyNodes): Receiver | null {
     statuses: new Set(statuses.filter((one) => one !== 'error' || to?.form !== 'github-issue')),
     events: new Set<ReceiverEvent>(
       [...events, ...(reminder === undefined ? [] : ['reminder' as const])].filter(
-        (event) => to === null || !FORMS[to.form].untold.includes(event),
+        (event) => to === null || !FORMS[to.form].excluded.includes(event),
       ),
     ),
     reminder: reminder === undefined ? null : nodes.time(reminder, 'reminder', 60_000),

@@ -9,7 +9,7 @@ import { fillTemplate, formatText, formatTitle, PLAIN, STYLES, type Template } f
  * The form of receivers of one kind. Each message is one POST, which is accepted if the answer is a success.
  *
  * 1. Must set the kind of its `address`, and the `keys` that the file may have for it.
- * 2. Must list the events that are `untold`, and the `longestPause` after a refusal.
+ * 2. Must list the events that are `excluded`, and the `longestPause` after a refusal.
  * 3. May have a `url` and a `path`, if the file has only a key.
  * 4. May set `isKeyed` if it recognizes a message that it already has.
  * 5. May have a `template`; without one, code sends its messages.
@@ -18,7 +18,7 @@ import { fillTemplate, formatText, formatTitle, PLAIN, STYLES, type Template } f
  * const mattermost: ReceiverForm = {
  *   address: 'secret',
  *   keys: ['headers'],
- *   untold: [],
+ *   excluded: [],
  *   longestPause: 3_600_000,
  *   template: { style: STYLES.slack, longest: 3000, body: { text: '{text}' } },
  * };
@@ -33,7 +33,7 @@ interface ReceiverForm {
   /** The members that the file may have next to its address, for this kind only. */
   readonly keys: readonly string[];
   /** The events that it never gets: an issue is about drift, and an alert about a lasting state. */
-  readonly untold: readonly ReceiverEvent[];
+  readonly excluded: readonly ReceiverEvent[];
   /** The longest pause after it did not accept a message, in milliseconds. */
   readonly longestPause: number;
   /** Each notice is a message of its own, and recognized by a key: one that may have been delivered is sent again. */
@@ -42,7 +42,7 @@ interface ReceiverForm {
 }
 
 const HOUR = 3_600_000;
-const CHAT = { address: 'secret', keys: ['headers'], untold: [], longestPause: HOUR } as const;
+const CHAT = { address: 'secret', keys: ['headers'], excluded: [], longestPause: HOUR } as const;
 const OF_HEALING: readonly NoticeKind[] = ['heal-failed', 'write-refused', 'healing-stopped'];
 
 export const FORMS: Readonly<Record<Destination['form'], ReceiverForm>> = {
@@ -96,7 +96,7 @@ export const FORMS: Readonly<Record<Destination['form'], ReceiverForm>> = {
   pagerduty: {
     ...CHAT,
     url: 'https://events.pagerduty.com/v2/enqueue',
-    untold: ['healed'],
+    excluded: ['healed'],
     isKeyed: true,
     template: {
       style: PLAIN,
@@ -120,7 +120,7 @@ export const FORMS: Readonly<Record<Destination['form'], ReceiverForm>> = {
     address: 'url',
     path: '/api/v2/alerts',
     keys: ['headers'],
-    untold: ['healed'],
+    excluded: ['healed'],
     // A firing alert expires if it is not sent.
     longestPause: HOUR / 6,
   },
@@ -128,7 +128,7 @@ export const FORMS: Readonly<Record<Destination['form'], ReceiverForm>> = {
   'github-issue': {
     address: 'repository',
     keys: ['token', 'api_url'],
-    untold: ['controller', 'healed', ...OF_HEALING],
+    excluded: ['controller', 'healed', ...OF_HEALING],
     longestPause: HOUR,
   },
 };

@@ -5,7 +5,7 @@ import { parseSelector } from '../../../../src/reconciler/model/selector.ts';
 import { decide } from '../../../../src/controller/watch/notices/decide.ts';
 import { describeDueNotice } from '../../../../src/controller/watch/notices/message.ts';
 import type { Receiver } from '../../../../src/controller/watch/notices/receiver.ts';
-import { ToldStates } from '../../../../src/controller/watch/notices/told.ts';
+import { NotifiedStates } from '../../../../src/controller/watch/notices/notified-states.ts';
 import { receiver } from '../../../fixture/receivers.ts';
 import { ago, WATCHED_AT, watchState } from '../../../fixture/watching.ts';
 
@@ -17,24 +17,24 @@ const FAILED = watchState({ found: 'error', digest: 'e1', failures: 3, since: ag
 
 /** Tells, as time goes on by a minute, and returns what was told each time. */
 function story(to: Receiver, ...states: readonly WatchState[]): string[] {
-  const told = new ToldStates();
+  const notified = new NotifiedStates();
   return states.map((state, index) => {
     const now = WATCHED_AT + index * MINUTE;
-    const due = decide(to, [state], told, now);
-    for (const { event, digest } of due) take(told, to, { event, digest, at: now });
+    const due = decide(to, [state], notified, now);
+    for (const { event, digest } of due) take(notified, to, { event, digest, at: now });
     return due.map(({ event, digest }) => `${event} ${digest}`).join(', ');
   });
 }
 
 function take(
-  told: ToldStates,
+  notified: NotifiedStates,
   { name }: Receiver,
   {
     at,
     ...rest
   }: Pick<NoticeEvent, 'event' | 'digest'> & { at: number; result?: NoticeEvent['result'] },
 ): void {
-  told.take({
+  notified.take({
     v: 1,
     at: new Date(at).toISOString(),
     kind: 'notice',
@@ -112,9 +112,9 @@ describe('a receiver is told', () => {
     [{ selector: parseSelector('tier!=prod') }, ''],
     [{ statuses: new Set(['conflict'] as const) }, ''],
     [{ events: new Set(['failing'] as const) }, ''],
-  ])('of what it has chosen: %j', (chosen, told) => {
+  ])('of what it has chosen: %j', (chosen, notified) => {
     const state = watchState({ ...DRIFT, labels: { tier: 'prod' } });
-    expect(story(receiver(chosen), state)).toEqual([told]);
+    expect(story(receiver(chosen), state)).toEqual([notified]);
   });
 
   it('anew that something is open if it does not hear that it is resolved', () => {
@@ -208,22 +208,22 @@ describe('of healing a receiver is told', () => {
 
 describe('an end is told', () => {
   it('of an environment that is gone, once, and of nothing that was not told', () => {
-    const told = new ToldStates();
-    take(told, receiver(), { event: 'opened', digest: 'd1', at: WATCHED_AT });
+    const notified = new NotifiedStates();
+    take(notified, receiver(), { event: 'opened', digest: 'd1', at: WATCHED_AT });
     const gone = { state: DRIFT, end: 'left-files' } as const;
-    const due = () => decide(receiver(), [], told, WATCHED_AT, () => gone);
+    const due = () => decide(receiver(), [], notified, WATCHED_AT, () => gone);
     expect(due()).toMatchObject([{ event: 'resolved', digest: 'd1', end: 'left-files' }]);
-    expect(decide(receiver(), [], told, WATCHED_AT, () => null)).toEqual([]);
-    take(told, receiver(), { event: 'resolved', digest: 'd1', at: WATCHED_AT });
+    expect(decide(receiver(), [], notified, WATCHED_AT, () => null)).toEqual([]);
+    take(notified, receiver(), { event: 'resolved', digest: 'd1', at: WATCHED_AT });
     expect(due()).toEqual([]);
   });
 
   it('to a receiver whose patterns do not name the environment any more', () => {
-    const told = new ToldStates();
-    take(told, receiver(), { event: 'opened', digest: 'd1', at: WATCHED_AT });
+    const notified = new NotifiedStates();
+    take(notified, receiver(), { event: 'opened', digest: 'd1', at: WATCHED_AT });
     const other = receiver({ environments: ['staging'] });
-    expect(decide(other, [DRIFT], told, WATCHED_AT)).toMatchObject([
-      { event: 'resolved', end: 'not-told' },
+    expect(decide(other, [DRIFT], notified, WATCHED_AT)).toMatchObject([
+      { event: 'resolved', end: 'not-selected' },
     ]);
   });
 
@@ -238,7 +238,7 @@ describe('an end is told', () => {
     [IN_SYNC, 'failing', /^had failed, and is in sync now/],
     [DRIFT, 'left-files', /^is no longer in the settings files/],
     [DRIFT, 'not-watched', /^is no longer watched here/],
-    [DRIFT, 'not-told', /^is no longer among the environments of this receiver/],
+    [DRIFT, 'not-selected', /^is no longer among the environments of this receiver/],
   ] as const)('in words that are true', (state, end, words) => {
     expect(
       describeDueNotice({ state, event: 'resolved', track: 'difference', digest: 'd', end }),
@@ -248,45 +248,46 @@ describe('an end is told', () => {
 
 describe('what was told', () => {
   const begun = { event: 'opened', digest: 'd1', at: WATCHED_AT, result: 'begun' } as const;
-  const due = (told: ToldStates) => decide(receiver(), [DRIFT], told, WATCHED_AT).length;
+  const due = (notified: NotifiedStates) =>
+    decide(receiver(), [DRIFT], notified, WATCHED_AT).length;
 
   it('counts as soon as it is begun, and no more if it surely was not taken', () => {
-    const told = new ToldStates();
-    take(told, receiver(), begun);
-    expect(due(told)).toBe(0);
-    take(told, receiver(), { ...begun, result: 'failed' });
-    expect(due(told)).toBe(1);
-    take(told, receiver(), begun);
-    take(told, receiver(), { ...begun, result: 'unknown' });
-    expect(due(told)).toBe(0);
+    const notified = new NotifiedStates();
+    take(notified, receiver(), begun);
+    expect(due(notified)).toBe(0);
+    take(notified, receiver(), { ...begun, result: 'failed' });
+    expect(due(notified)).toBe(1);
+    take(notified, receiver(), begun);
+    take(notified, receiver(), { ...begun, result: 'unknown' });
+    expect(due(notified)).toBe(0);
   });
 
   it('survives in as few records as it needs', () => {
-    const told = new ToldStates();
+    const notified = new NotifiedStates();
     for (const digest of ['d1', 'd2', 'd3'])
-      take(told, receiver(), {
+      take(notified, receiver(), {
         event: digest === 'd1' ? 'opened' : 'changed',
         digest,
         at: WATCHED_AT,
       });
-    take(told, receiver(), { event: 'failing', digest: 'e1', at: WATCHED_AT });
-    const again = new ToldStates();
-    for (const record of told.records()) again.take(record);
-    expect(told.records()).toHaveLength(4);
-    expect(again.of('team', 'production')).toEqual(told.of('team', 'production'));
-    take(told, receiver(), { event: 'resolved', digest: 'd3', at: WATCHED_AT });
-    take(told, receiver(), { event: 'resolved', digest: 'e1', at: WATCHED_AT });
-    expect(told.records()).toEqual([]);
+    take(notified, receiver(), { event: 'failing', digest: 'e1', at: WATCHED_AT });
+    const again = new NotifiedStates();
+    for (const record of notified.records()) again.take(record);
+    expect(notified.records()).toHaveLength(4);
+    expect(again.of('team', 'production')).toEqual(notified.of('team', 'production'));
+    take(notified, receiver(), { event: 'resolved', digest: 'd3', at: WATCHED_AT });
+    take(notified, receiver(), { event: 'resolved', digest: 'e1', at: WATCHED_AT });
+    expect(notified.records()).toEqual([]);
   });
 
   it('survives with what has begun, so that its end is taken for nothing else', () => {
-    const told = new ToldStates();
-    take(told, receiver(), { event: 'failing', digest: 'e1', at: WATCHED_AT });
-    take(told, receiver(), begun);
-    take(told, receiver(), { ...begun, event: 'resolved', digest: 'e1' });
-    const again = new ToldStates(told.records());
-    expect(again.of('team', 'production')).toEqual(told.of('team', 'production'));
-    for (const one of [told, again]) {
+    const notified = new NotifiedStates();
+    take(notified, receiver(), { event: 'failing', digest: 'e1', at: WATCHED_AT });
+    take(notified, receiver(), begun);
+    take(notified, receiver(), { ...begun, event: 'resolved', digest: 'e1' });
+    const again = new NotifiedStates(notified.records());
+    expect(again.of('team', 'production')).toEqual(notified.of('team', 'production'));
+    for (const one of [notified, again]) {
       take(one, receiver(), { ...begun, result: 'sent' });
       take(one, receiver(), { ...begun, event: 'resolved', digest: 'e1', result: 'sent' });
       expect(due(one)).toBe(0);
@@ -295,31 +296,31 @@ describe('what was told', () => {
   });
 
   it('survives with what was told before something that has begun and is not taken', () => {
-    const told = new ToldStates();
-    take(told, receiver(), { ...begun, result: 'sent' });
-    take(told, receiver(), { ...begun, event: 'resolved' });
-    const again = new ToldStates(told.records());
+    const notified = new NotifiedStates();
+    take(notified, receiver(), { ...begun, result: 'sent' });
+    take(notified, receiver(), { ...begun, event: 'resolved' });
+    const again = new NotifiedStates(notified.records());
     take(again, receiver(), { ...begun, event: 'resolved', result: 'failed' });
     expect(due(again)).toBe(0);
   });
 
   it('is not ended by a late result of another notice', () => {
-    const told = new ToldStates();
-    take(told, receiver(), begun);
-    take(told, receiver(), { ...begun, event: 'resolved', digest: 'd0', result: 'sent' });
-    take(told, receiver(), { ...begun, result: 'sent' });
-    take(told, receiver(), { ...begun, event: 'resolved', digest: 'd0', result: 'unknown' });
-    expect(due(told)).toBe(0);
+    const notified = new NotifiedStates();
+    take(notified, receiver(), begun);
+    take(notified, receiver(), { ...begun, event: 'resolved', digest: 'd0', result: 'sent' });
+    take(notified, receiver(), { ...begun, result: 'sent' });
+    take(notified, receiver(), { ...begun, event: 'resolved', digest: 'd0', result: 'unknown' });
+    expect(due(notified)).toBe(0);
   });
 
   it('of an issue that may not have been closed is tried after a restart, and then no more', () => {
     const issues = receiver({
       to: { form: 'github-issue', repository: 'a/b', token: new Secret('t'), apiUrl: null },
     });
-    const told = new ToldStates();
+    const notified = new NotifiedStates();
     const resolved = { ...begun, event: 'resolved' } as const;
-    for (const one of [begun, resolved]) take(told, issues, one);
-    const again = new ToldStates(told.records());
+    for (const one of [begun, resolved]) take(notified, issues, one);
+    const again = new NotifiedStates(notified.records());
     const found = decide(issues, [IN_SYNC], again, WATCHED_AT);
     expect(found).toMatchObject([{ event: 'resolved' }]);
     const last = { ...resolved, digest: found[0]?.digest ?? '' };

@@ -7,7 +7,7 @@ import {
   findHealTrouble,
 } from '../../../../src/controller/watch/notices/decide.ts';
 import type { Receiver } from '../../../../src/controller/watch/notices/receiver.ts';
-import { ToldStates } from '../../../../src/controller/watch/notices/told.ts';
+import { NotifiedStates } from '../../../../src/controller/watch/notices/notified-states.ts';
 import { change, environment } from '../../../fixture/documents.ts';
 import { receiver } from '../../../fixture/receivers.ts';
 import { StateStory } from '../../../fixture/state-story.ts';
@@ -24,9 +24,9 @@ type Noticed = Pick<NoticeEvent, 'event' | 'digest'> & Partial<Pick<NoticeEvent,
 
 /** What a receiver was told of production, each at its minute. */
 function toldOf(to: Receiver, ...notices: readonly (Noticed & { readonly minute?: number })[]) {
-  const told = new ToldStates();
+  const notified = new NotifiedStates();
   for (const { minute = 0, result = 'sent', ...rest } of notices)
-    told.take({
+    notified.take({
       v: 1,
       at: iso(WATCHED_AT + minute * MINUTE),
       kind: 'notice',
@@ -35,7 +35,7 @@ function toldOf(to: Receiver, ...notices: readonly (Noticed & { readonly minute?
       result,
       ...rest,
     });
-  return told;
+  return notified;
 }
 
 const opened = { event: 'opened', digest: 'd1' } as const;
@@ -246,7 +246,7 @@ it('what is told is the state that was decided on, although the next read ends b
   const story = new StateStory(WATCHED_AT - MINUTE);
   story.read(environment({ changes: [change()] }), WATCHED_AT);
   story.state = { ...story.state, nextRead: ago(-1) };
-  const [found] = decide(receiver(), [story.state], new ToldStates(), WATCHED_AT);
+  const [found] = decide(receiver(), [story.state], new NotifiedStates(), WATCHED_AT);
   story.read(environment(), WATCHED_AT + 1);
   expect(found?.state).toMatchObject({
     name: 'production',
@@ -259,9 +259,9 @@ it('what is told is the state that was decided on, although the next read ends b
 });
 
 it('both ends of an environment that is gone are told, the latest state of each', () => {
-  const told = toldOf(receiver(), opened, { event: 'changed', digest: 'd2' }, failing);
+  const notified = toldOf(receiver(), opened, { event: 'changed', digest: 'd2' }, failing);
   const gone = { state: DRIFT, end: 'not-watched' } as const;
-  const all = decide(receiver(), [], told, WATCHED_AT, (name) =>
+  const all = decide(receiver(), [], notified, WATCHED_AT, (name) =>
     name === 'production' ? gone : null,
   );
   expect(all).toMatchObject([

@@ -4,10 +4,10 @@ import type { JournalRecord, NoticeEvent, WatchState } from '../../../reconciler
  * The reason why a reported state is over: it does not differ any more, or can be read; its environment has left the files, or is not
  * watched here; or the receiver does not get notices about it any more.
  */
-export type End = 'difference' | 'failing' | 'left-files' | 'not-watched' | 'not-told';
+export type End = 'difference' | 'failing' | 'left-files' | 'not-watched' | 'not-selected';
 
 /** An environment that is not watched any more, as it was known last. */
-export interface Gone {
+export interface Departed {
   readonly state: WatchState;
   readonly end: 'left-files' | 'not-watched';
 }
@@ -15,14 +15,14 @@ export interface Gone {
 /** The part of a journal that is about notices. */
 export interface NoticeJournal {
   /** The notices so far, as known here. */
-  readonly told: ToldStates;
+  readonly notified: NotifiedStates;
   /**
    * Stores an event and its notification; resolves once it is on the disk. Throws if it cannot be stored, or if another process must
    * notify.
    */
-  readonly keep: (event: NoticeEvent) => Promise<JournalRecord>;
+  readonly record: (event: NoticeEvent) => Promise<JournalRecord>;
   /** An environment that is no longer watched here, and whose end may be reported; null if it is watched, or that is not known yet. */
-  readonly goneOf: (environment: string) => Gone | null;
+  readonly findDeparted: (environment: string) => Departed | null;
   /** Reports whether the result for an environment is on the disk, and this controller is to send notices about it. */
   readonly isRecorded: (environment: string) => boolean;
 }
@@ -61,7 +61,7 @@ interface Begun {
 }
 
 interface StoredNotices {
-  readonly told: Episodes;
+  readonly episodes: Episodes;
   /** The last one of each track, unless it is known what became of it. */
   readonly begun: Readonly<Record<Track, Begun | null>>;
 }
@@ -75,9 +75,9 @@ const MOST_DIGESTS = 100;
  * The notices of all receivers, from the records of the journal. A notice counts from the moment at which it is begun: it may have been
  * delivered even if the controller ended before it knew. Only a record that it surely was not delivered undoes that.
  */
-export class ToldStates {
+export class NotifiedStates {
   /** By environment, and by receiver. */
-  readonly #told = new Map<string, ReadonlyMap<string, StoredNotices>>();
+  readonly #notified = new Map<string, ReadonlyMap<string, StoredNotices>>();
 
   /** `records` are the oldest first. */
   constructor(records: readonly JournalRecord[] = []) {
@@ -85,14 +85,14 @@ export class ToldStates {
   }
 
   of(receiver: string, environment: string): NotifiedState {
-    const known = this.#told.get(environment)?.get(receiver);
-    const { told, begun } = known ?? { told: NOTHING, begun: NOTHING };
-    return { ...told, isPending: begun.difference !== null };
+    const known = this.#notified.get(environment)?.get(receiver);
+    const { episodes, begun } = known ?? { episodes: NOTHING, begun: NOTHING };
+    return { ...episodes, isPending: begun.difference !== null };
   }
 
   /** The environments for which a receiver has an open notice, to its knowledge. */
   listOpen(receiver: string): readonly string[] {
-    return [...this.#told].flatMap(([environment, ofReceivers]) => {
+    return [...this.#notified].flatMap(([environment, ofReceivers]) => {
       const known = ofReceivers.get(receiver);
       return known !== undefined && hasOpenEpisode(known) ? [environment] : [];
     });
@@ -100,38 +100,41 @@ export class ToldStates {
 
   /** The environments with any notice. */
   get environments(): readonly string[] {
-    return [...this.#told.keys()];
+    return [...this.#notified.keys()];
   }
 
   /** Replaces the known state of an environment with that of others. */
-  renew(environment: string, others: ToldStates): void {
-    const known = others.#told.get(environment);
-    if (known === undefined) this.#told.delete(environment);
-    else this.#told.set(environment, known);
+  renew(environment: string, others: NotifiedStates): void {
+    const known = others.#notified.get(environment);
+    if (known === undefined) this.#notified.delete(environment);
+    else this.#notified.set(environment, known);
   }
 
   /** Removes the notices of an environment, unless a receiver still has to get its end. */
   forget(environment: string): void {
-    const receivers = this.#told.get(environment)?.values() ?? [];
-    if (![...receivers].some(hasOpenEpisode)) this.#told.delete(environment);
+    const receivers = this.#notified.get(environment)?.values() ?? [];
+    if (![...receivers].some(hasOpenEpisode)) this.#notified.delete(environment);
   }
 
   /** Takes a record of the journal, in its order. Others than notices change nothing. */
   take(record: JournalRecord): void {
     if (record.kind !== 'notice') return;
     const { environment, receiver } = record;
-    const before = this.#told.get(environment) ?? new Map<string, StoredNotices>();
-    const kept = addNoticeRecord(before.get(receiver) ?? { told: NOTHING, begun: NOTHING }, record);
-    this.#told.set(environment, new Map(before).set(receiver, kept));
+    const before = this.#notified.get(environment) ?? new Map<string, StoredNotices>();
+    const next = addNoticeRecord(
+      before.get(receiver) ?? { episodes: NOTHING, begun: NOTHING },
+      record,
+    );
+    this.#notified.set(environment, new Map(before).set(receiver, next));
   }
 
   /** The records with the same content, also for processing later ones: the required beginning of a new file of the journal. */
   records(): readonly JournalRecord[] {
-    return [...this.#told].flatMap(([environment, ofReceivers]) =>
-      [...ofReceivers].flatMap(([receiver, { told, begun }]) => {
+    return [...this.#notified].flatMap(([environment, ofReceivers]) =>
+      [...ofReceivers].flatMap(([receiver, { episodes, begun }]) => {
         const recordsOf = (track: Track, first: NoticeEvent['event']): NoticeRecord[] => {
           const last = begun[track];
-          const episode = last === null ? told[track] : last.before;
+          const episode = last === null ? episodes[track] : last.before;
           const before = [...(episode?.digests ?? [])].map((digest, index): NoticeRecord => ({
             v: 1,
             at: new Date(episode?.at ?? 0).toISOString(),
@@ -151,11 +154,11 @@ export class ToldStates {
 }
 
 /** Reports whether a receiver has a notice about something that has not ended, to its knowledge. */
-function hasOpenEpisode({ told, begun }: StoredNotices): boolean {
-  return told.difference !== null || told.failing !== null || begun.difference !== null;
+function hasOpenEpisode({ episodes, begun }: StoredNotices): boolean {
+  return episodes.difference !== null || episodes.failing !== null || begun.difference !== null;
 }
 
-function addNoticeRecord({ told, begun }: StoredNotices, record: NoticeRecord): StoredNotices {
+function addNoticeRecord({ episodes, begun }: StoredNotices, record: NoticeRecord): StoredNotices {
   const { result, event, digest } = record;
   const ended = TRACKS.find((track) => {
     const last = begun[track]?.record;
@@ -165,21 +168,21 @@ function addNoticeRecord({ told, begun }: StoredNotices, record: NoticeRecord): 
     // A notice counts from its beginning, unless it was not delivered.
     const before = begun[ended]?.before ?? null;
     return {
-      told: result === 'failed' ? { ...told, [ended]: before } : told,
+      episodes: result === 'failed' ? { ...episodes, [ended]: before } : episodes,
       begun: { ...begun, [ended]: null },
     };
   }
-  const track = findTrack(told, record);
+  const track = findTrack(episodes, record);
   // It is about another notice than the last one that was begun.
-  const isOther = event === 'resolved' && told[track]?.digests.has(digest) !== true;
+  const isOther = event === 'resolved' && episodes[track]?.digests.has(digest) !== true;
   const isLate = begun[track] !== null || isOther;
-  if (result === 'failed' || (result !== 'begun' && isLate)) return { told, begun };
-  const before = told[track];
+  if (result === 'failed' || (result !== 'begun' && isLate)) return { episodes, begun };
+  const before = episodes[track];
   // A receiver that gets the resolution does not need the notice of healing.
   const healed =
-    event === 'resolved' ? episodeAfter(null, { ...record, event: 'healed' }) : told.healed;
+    event === 'resolved' ? episodeAfter(null, { ...record, event: 'healed' }) : episodes.healed;
   return {
-    told: { ...told, healed, [track]: episodeAfter(before, record) },
+    episodes: { ...episodes, healed, [track]: episodeAfter(before, record) },
     begun: { ...begun, [track]: result === 'begun' ? { record, before } : null },
   };
 }
