@@ -10,7 +10,7 @@ it.each(STATUSES)('M1: an observation never follows a %s', async (status) => {
   const location = `${other.url}/?canary=${KEY}#canary`;
   const server = await rawServer((socket) => socket.write(answer(status, '', { location })));
   const error = await failure(serviceAt(server.url));
-  expect(error.code).toBe('redirected');
+  expect(error.code).toBe('not-this-service');
   expect(error.message).toBe(
     `The service answered with a redirect to another address (status ${status}): GET ${server.url}/api/settings.`,
   );
@@ -27,7 +27,7 @@ it.each(STATUSES)('M1, M2: a write never follows a %s', async (status) => {
   await expect(written(serviceAt(server.url))).resolves.toMatchObject({
     kind: 'not-applied',
     retry: false,
-    error: { code: 'redirected' },
+    error: { code: 'not-this-service' },
   });
   expect(other.connections()).toBe(0);
   expect(other.received()).toBe(0);
@@ -57,5 +57,6 @@ it.each([
 
 it('a redirect without a Location is still a redirect', async () => {
   const server = await rawServer((socket) => socket.write(answer(304)));
-  expect((await failure(serviceAt(server.url))).code).toBe('redirected');
+  const error = await failure(serviceAt(server.url));
+  expect(error.message).toContain('The service answered with a redirect (status 304)');
 });

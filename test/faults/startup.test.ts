@@ -191,7 +191,7 @@ describe('what is not waited for', () => {
     ['the service without the path', answer(404, '{"detail":"Not Found"}'), 'not-this-service'],
     ['another api', answer(404, '{"message":"canary"}'), 'not-this-service'],
     ['a web page', answer(200, '<html></html>', HTML), 'not-this-service'],
-    ['a redirect', answer(302, '', { location: '/login' }), 'redirected'],
+    ['a redirect', answer(302, '', { location: '/login' }), 'not-this-service'],
     ['a refused key', answer(401, '{"detail":"Unauthorized"}'), 'unauthorized'],
     ['another shape', answer(200, '{"canary":1}'), 'not-this-service'],
     ['JSON that is cut off', answer(200, '{"canary'), 'bad-response'],

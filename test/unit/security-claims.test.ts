@@ -146,7 +146,7 @@ const CLAIMS: Readonly<Record<string, readonly (readonly [file: string, title: s
     ['faults/hostile-body.test.ts', 'cuts headers of 1 MB'],
     ['faults/lists.test.ts', 'a list holds 50,000 items at most'],
     ['faults/lists.test.ts', 'all pages of a list together hold 64 MiB at most'],
-    ['property/growth.test.ts', 'more than 2,000 entries in one mcp list are response-too-large'],
+    ['property/growth.test.ts', 'more than 2,000 entries in one mcp list are bad-response'],
     ['unit/service/codec.test.ts', 'M13: refuses five million levels without recursion'],
   ],
   'Whatever is matched': [

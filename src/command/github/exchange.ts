@@ -17,9 +17,13 @@ export function exchangeWith(apiUrl: string, deadline = DEADLINE): typeof fetch 
     const response = await fetch(url, { ...init, redirect: 'manual', signal });
     const { status, headers } = response;
     if (status >= 300 && status < 400) {
-      throw new SetpointError('redirected', `GitHub's API answered with a redirect (${status}).`, {
-        hint: 'Set GITHUB_API_URL to the address it redirects to; redirects are never followed.',
-      });
+      throw new SetpointError(
+        'not-this-service',
+        `GitHub's API answered with a redirect (${status}).`,
+        {
+          hint: 'Set GITHUB_API_URL to the address it redirects to; redirects are never followed.',
+        },
+      );
     }
     const text = await response.text();
     if (response.ok && status !== 204 && !isJsonText(text)) {

@@ -6,7 +6,7 @@ import { formatDiagnosticPlace, textOfProblem } from '../watch/source.ts';
 const FORBIDDEN: ReadonlySet<string> = new Set([
   'unauthorized',
   'forbidden',
-  'origin-not-allowed',
+  'not-allowed',
   'policy-violated',
 ]);
 

@@ -123,7 +123,7 @@ function problemOfHost(host: Value, policy: TravelPolicy): TravelProblem | null 
   const address = full.replace(/^ws(?=s?:)/i, 'http');
   if (!URL.canParse(address) || !/^https?:$/.test(new URL(address).protocol))
     return {
-      code: 'origin-not-allowed',
+      code: 'not-allowed',
       message: `${shown} is not the host of a service.`,
       hint: 'Write a host, such as gitlab.example.com.',
     };

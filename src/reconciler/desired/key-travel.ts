@@ -167,7 +167,7 @@ function missingLists(
   const named = lists.map(({ name, what }) => `${name} (${what})`).join(', ');
   const lines = lists.map(({ name, entries }) => `${name}=${entries.join(',')}`).join(' ');
   return {
-    code: 'origin-not-allowed',
+    code: 'not-allowed',
     message: `${why}, these lists must be set: ${named}.`,
     hint: `${set.replace(/\bit\b/, 'them')} ${lines}`,
   };
@@ -199,7 +199,7 @@ function bindingProblem(
     const allowed = own.map((binding) => originGlob(binding.origin));
     if (own.length === 0 || isGlobMatch(origin, allowed)) continue;
     return {
-      code: 'variable-not-allowed',
+      code: 'not-allowed',
       message: `SETPOINT_ALLOWED_VARIABLES binds ${name} to ${namesListed(allowed)}, and the file would send it to ${shown}.`,
       hint: `Use another variable for this origin. If this is intended, add it outside the branch: ${name}@${shown}`,
     };
@@ -222,7 +222,7 @@ function findUnlistedReference(
       : [...variablesRead(parts)].filter((name) => !isGlobMatch(name, variables));
   if (unlisted.length === 0) return secretProblem(parts, policy);
   return {
-    code: 'variable-not-allowed',
+    code: 'not-allowed',
     message: `The file reads ${namesListed(unlisted)}, which SETPOINT_ALLOWED_VARIABLES does not list.`,
     hint: 'If this is intended, add it outside the branch.',
   };
@@ -232,7 +232,7 @@ function findUnlistedReference(
 function revealProblem({ url, origin, compareSecrets }: ServerSettings): TravelProblem | null {
   if (!compareSecrets || parseUrlCached(url).protocol === 'https:') return null;
   return {
-    code: 'origin-not-allowed',
+    code: 'not-allowed',
     message: `server.compare_secrets would have ${origin} send its secrets in the clear.`,
     hint: 'Use https:, or remove server.compare_secrets.',
   };
@@ -244,7 +244,7 @@ export function originProblem(
   shown: string,
   policy: TravelPolicy,
 ): TravelProblem | null {
-  const code = 'origin-not-allowed';
+  const code = 'not-allowed';
   if (policy.unverifiedTls && url.protocol === 'https:') {
     const message = 'NODE_TLS_REJECT_UNAUTHORIZED=0 would send the key to any server that answers.';
     return {
@@ -276,7 +276,7 @@ function findUnlistedOrigin(
     if (isGlobMatch(url.host, hosts)) continue;
     const message = `${shown} is not among ${name}.`;
     const hint = 'If this is intended, add it outside the branch.';
-    return { code: 'origin-not-allowed', message, hint };
+    return { code: 'not-allowed', message, hint };
   }
   return null;
 }
@@ -285,14 +285,14 @@ function inTheClear(shown: string, list?: string): TravelProblem {
   const unlisted = list === undefined ? '' : `: ${list} does not list it with http:`;
   const message = `http: would send the key to ${shown} in the clear${unlisted}.`;
   const hint = `Use https:, or list it with its scheme outside the branch: SETPOINT_ALLOWED_ORIGINS=${shown}`;
-  return { code: 'origin-not-allowed', message, hint };
+  return { code: 'not-allowed', message, hint };
 }
 
 function listProblem(variables: readonly string[], policy: TravelPolicy): TravelProblem | null {
   if (policy.required === null || policy.variables !== null || variables.length === 0) return null;
   const message = `${policy.required.why}, SETPOINT_ALLOWED_VARIABLES must list the variables that the file may read.`;
   const line = `SETPOINT_ALLOWED_VARIABLES=${variables.join(',')}`;
-  return { code: 'variable-not-allowed', message, hint: `${policy.required.set} ${line}` };
+  return { code: 'not-allowed', message, hint: `${policy.required.set} ${line}` };
 }
 
 /** A list as the environment holds it: entries separated by commas or blanks. */
@@ -362,7 +362,7 @@ export function whyNotAsked(secret: SecretPath, policy: SecretPolicy): string | 
 function secretProblem(
   parts: readonly (Node | undefined)[],
   policy: SecretPolicy,
-): { readonly code: 'secret-not-allowed'; readonly message: string; readonly hint: string } | null {
+): { readonly code: 'not-allowed'; readonly message: string; readonly hint: string } | null {
   if (policy.secrets === null && policy.required === null) return null;
   const read = secretsRead(parts);
   for (const secret of read) {
@@ -373,7 +373,7 @@ function secretProblem(
       policy.secrets === null && policy.required !== null
         ? `${policy.required.set} ${line}`
         : 'If this is intended, add it outside the branch.';
-    return { code: 'secret-not-allowed', message, hint };
+    return { code: 'not-allowed', message, hint };
   }
   return null;
 }

@@ -224,7 +224,7 @@ function parts(files: readonly TreeFile[]): readonly (readonly TreeFile[])[] {
 }
 
 function createFileSizeError(message: string): SetpointError {
-  return new SetpointError('response-too-large', message, {
+  return new SetpointError('bad-response', message, {
     hint: 'Name fewer or smaller settings files with -f. Other files of the repository do not count.',
   });
 }

@@ -122,7 +122,7 @@ const FAILURES: readonly (readonly [RegExp, GitFailure])[] = [
   [
     /returned error: 30\d|unable to update url base/i,
     {
-      code: 'redirected',
+      code: 'not-this-service',
       what: 'answered with a redirect.',
       hint: 'Name the address that it redirects to; redirects are never followed.',
     },
@@ -173,7 +173,7 @@ export const ENDINGS: Readonly<Record<'missing' | 'late' | 'stopped' | 'too-much
   },
   stopped: { code: 'interrupted', what: 'was not read to its end.', hint: 'Run it again.' },
   'too-much': {
-    code: 'response-too-large',
+    code: 'bad-response',
     what: 'has more in one commit than is ever read.',
     hint: 'Follow a repository that contains settings.',
   },

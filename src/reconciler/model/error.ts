@@ -14,24 +14,15 @@ export const ERRORS = {
     exit: 3,
     hint: 'Check the path, and that the file can be read.',
   },
-  'file-dirty': { exit: 3, hint: 'Commit the changes, or pull with --force.' },
   'file-changed': { exit: 3, hint: 'Run it again.' },
   'settings-invalid': {
     exit: 3,
     hint: 'Fix the problems listed; setpoint validate checks the file offline.',
   },
   'reference-missing': { exit: 3, hint: 'Set the variables or files named above and run again.' },
-  'origin-not-allowed': {
+  'not-allowed': {
     exit: 3,
-    hint: 'If this is intended, add the origin to SETPOINT_ALLOWED_ORIGINS, outside the branch.',
-  },
-  'variable-not-allowed': {
-    exit: 3,
-    hint: 'If this is intended, add the variable to SETPOINT_ALLOWED_VARIABLES, outside the branch.',
-  },
-  'secret-not-allowed': {
-    exit: 3,
-    hint: 'If this is intended, add the secret to SETPOINT_ALLOWED_SECRETS, outside the branch.',
+    hint: 'If this is intended, add it to the variable named, outside the branch.',
   },
   'key-shared': {
     exit: 3,
@@ -80,10 +71,6 @@ export const ERRORS = {
     hint: 'Check the certificate of the service. To trust your own certificate authority, set server.ca_file.',
   },
   'timed-out': { exit: 9, hint: 'Try again, or wait longer with --timeout.' },
-  redirected: {
-    exit: 1,
-    hint: 'Set server.url to the address of the service itself; redirects are never followed.',
-  },
   'not-this-service': { exit: 1, hint: 'Check server.url and its path prefix.' },
   'dialect-not-spoken': {
     exit: 1,
@@ -92,10 +79,6 @@ export const ERRORS = {
   'bad-response': {
     exit: 1,
     hint: 'Try again; if it persists, check proxies in between.',
-  },
-  'response-too-large': {
-    exit: 1,
-    hint: 'Check server.url; no answer of this service is this large.',
   },
   'rate-limited': { exit: 1, hint: 'Try again later.' },
   'server-error': { exit: 1, hint: "Check the service's logs." },
@@ -108,10 +91,6 @@ export const ERRORS = {
   'check-failed': {
     exit: 1,
     hint: 'Fix the key, address or program of the item named.',
-  },
-  'conversation-failed': {
-    exit: 1,
-    hint: "Check that it has a model and its key stored (setpoint get settings), then the service's logs.",
   },
   'not-converged': { exit: 8, hint: 'Run setpoint plan to see what is left.' },
   contended: {

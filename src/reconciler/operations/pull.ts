@@ -176,13 +176,13 @@ async function writePulledFiles(
   for (const path of request.force === true ? [] : texts.keys()) {
     const changes = await checkUncommittedChanges(path, request.env);
     if (changes === 'changed') {
-      throw new SetpointError('file-dirty', `${path} has uncommitted changes.`, {
+      throw new SetpointError('file-changed', `${path} has uncommitted changes.`, {
         hint: 'Commit them first, so that a diff shows what was pulled, or use --force.',
       });
     }
     if (changes === 'unknown') {
       throw new SetpointError(
-        'file-dirty',
+        'file-changed',
         `git did not report whether ${path} has uncommitted changes.`,
         {
           hint: 'Run git status in its folder to see why, or use --force.',

@@ -89,21 +89,22 @@ export function createFaultError(place: string, fault: WireFault, proxied = fals
       );
     case 'headers-too-large':
       return new ServiceError(
-        'response-too-large',
+        'bad-response',
         requestError('the headers of the answer are larger than 16 KiB', place),
-        options(),
+        options({ hint: SIZE_HINT }),
       );
     case 'body-too-large':
       return new ServiceError(
-        'response-too-large',
+        'bad-response',
         requestError('the answer is too large', place),
-        options(),
+        options({ hint: SIZE_HINT }),
       );
     case 'aborted':
       return createAbortError(place, fault.reason);
   }
 }
 
+const SIZE_HINT = 'Check server.url; no answer of this service is this large.';
 const PROXY_HINT =
   'Check server.url, HTTPS_PROXY and what that proxy allows; NO_PROXY names hosts that are reached without it.';
 

@@ -36,8 +36,8 @@ interface ObserverOptions {
 
 /**
  * Reads the settings of a service, and tries again within the deadline if that may help. Throws a SetpointError that names the
- * request and its problem: unreachable, tls, timed-out, redirected, unauthorized, rate-limited, server-error, bad-response,
- * response-too-large, not-this-service, dialect-not-spoken, unfit-for-service, interrupted.
+ * request and its problem: unreachable, tls, timed-out, unauthorized, rate-limited, server-error, bad-response,
+ * not-this-service, dialect-not-spoken, unfit-for-service, interrupted.
  */
 export function settingsObserver(
   connection: Connection,

@@ -31,13 +31,15 @@ export function createStatusError(
       isLogin(new URL(location, connection.base))
     )
       return error(
-        'redirected',
+        'not-this-service',
         `a proxy in front of the service asks for a login of browsers${target}`,
         {
           hint: LOGIN_HINT,
         },
       );
-    return error('redirected', `the service answered with a redirect${target}`);
+    return error('not-this-service', `the service answered with a redirect${target}`, {
+      hint: REDIRECT_HINT,
+    });
   }
   const proxy = findAnswerer(reply);
   const refusal = REFUSALS.get(status);
@@ -124,6 +126,8 @@ const REFUSALS: ReadonlyMap<number, ErrorCode> = new Map([
   [497, 'bad-response'],
 ]);
 
+const REDIRECT_HINT =
+  'Set server.url to the address of the service itself; redirects are never followed.';
 const LOGIN_HINT =
   'Give what lets a program through as server.headers, such as the service token of Cloudflare Access, or the address behind the proxy as server.url.';
 

@@ -277,7 +277,7 @@ describe('one clear sentence', () => {
     ],
     [
       'a redirect',
-      'redirected',
+      'not-this-service',
       (response: ServerResponse) =>
         response.writeHead(302, { location: 'https://elsewhere.example.com/?key=secret' }).end(),
     ],

@@ -205,7 +205,7 @@ describe('--base reads only what the settings file may read', () => {
     const base = { git_user_name: '${env:PROBED}' };
     const found = await based(base, { SETPOINT_ALLOWED_VARIABLES: 'OTHER_*' }, command);
     expect(found).toMatchObject({ code: 3, requests: 0 });
-    expect(found.stdout).toContain('variable-not-allowed');
+    expect(found.stdout).toContain('not-allowed');
     expect(found.stderr).toContain('base.yaml: The file reads PROBED');
   });
 

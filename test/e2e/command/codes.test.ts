@@ -32,7 +32,7 @@ it('file-changed: a file that another program edits during a pull stays as that 
   expect(readFileSync(file, 'utf8')).toBe(edited);
 });
 
-it('secret-not-allowed: a pipeline asks no program for a secret that is not listed', async () => {
+it('not-allowed: a pipeline asks no program for a secret that is not listed', async () => {
   const { environments } = await plan({
     text: 'version: 1\nserver: { url: "https://agents.example.com" }\nsettings: { llm_api_key: "${secret:vault/llm}" }\n',
     env: {
@@ -42,7 +42,7 @@ it('secret-not-allowed: a pipeline asks no program for a secret that is not list
       SETPOINT_SECRET_COMMANDS: JSON.stringify({ vault: ['false'] }),
     },
   });
-  expect(environments[0]?.error).toMatchObject({ code: 'secret-not-allowed' });
+  expect(environments[0]?.error).toMatchObject({ code: 'not-allowed' });
 });
 
 it('key-not-used: a plan of another server says that the key of the file stays', async () => {

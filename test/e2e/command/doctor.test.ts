@@ -212,7 +212,7 @@ describe('a failure has its remedy on the line under it, and its exit code', () 
     writeFileSync('settings.yaml', settings('https://agents.example.invalid'));
     const inPipeline = { ...ENV, CI: 'true' };
     expect(unsound(await checks(inPipeline))).toEqual([
-      'policy failed origin-not-allowed',
+      'policy failed not-allowed',
       'proxy skipped',
       'reach skipped',
       ...UNREACHED,
@@ -228,7 +228,7 @@ describe('a failure has its remedy on the line under it, and its exit code', () 
     expect(list[1]).toMatchObject({ name: 'policy', status: 'passed' });
     expect(unsound(list)[0]).toMatch(/^reach failed/);
     const unverified = await checks({ ...ENV, NODE_TLS_REJECT_UNAUTHORIZED: '0' });
-    expect(unsound(unverified)[0]).toBe('policy failed origin-not-allowed');
+    expect(unsound(unverified)[0]).toBe('policy failed not-allowed');
   });
 
   it('a key that would go to two origins goes to none', async () => {

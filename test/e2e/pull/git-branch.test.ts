@@ -494,7 +494,7 @@ describe('a repository that fails', () => {
   });
 
   it.each([
-    [302, 'redirected'],
+    [302, 'not-this-service'],
     [404, 'file-unreadable'],
     [500, 'unreachable'],
   ])('with status %i is %s', async (status, code) => {
@@ -573,7 +573,7 @@ describe('the folder for files', () => {
     const first = commit({ 'settings.yaml': 'a'.repeat(17 * 1024 * 1024) });
     const branch = await follow();
     await branch.tip();
-    expect((await errorOf(branch.files(first))).code).toBe('response-too-large');
+    expect((await errorOf(branch.files(first))).code).toBe('bad-response');
     expect((await errorOf(branch.files('main'))).code).toBe('usage');
   });
 });

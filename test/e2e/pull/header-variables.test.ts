@@ -50,9 +50,9 @@ it.each([
   ['Bearer', 'literal-secret'],
   ['sk-part ${env:TOKEN}', 'literal-secret'],
   ['Bearer ${env:TOKEN} tail', 'literal-secret'],
-  ['Bearer ${env:TOKEN:-sk-default}', 'malformed-reference'],
-  ['Bearer ${TOKEN}', 'malformed-reference'],
-  ['Bearer ${env:GITHUB_TOKEN}', 'forbidden-variable'],
+  ['Bearer ${env:TOKEN:-sk-default}', 'bad-reference'],
+  ['Bearer ${TOKEN}', 'bad-reference'],
+  ['Bearer ${env:GITHUB_TOKEN}', 'bad-reference'],
 ])('refuses %s', async (header, code) => {
   const { valid, diagnostics } = await validate({ text: settingsWith(header), env: {} });
   expect({ valid, codes: diagnostics.map((one) => one.code) }).toEqual({

@@ -413,12 +413,12 @@ describe('a file that is in use', () => {
       });
     const env = { ...ENV, PATH: process.env['PATH'], HOME: folder };
     git('init', '-q');
-    await expect(pull(asked(folder, { env }))).rejects.toMatchObject({ code: 'file-dirty' });
+    await expect(pull(asked(folder, { env }))).rejects.toMatchObject({ code: 'file-changed' });
     git('add', '.');
     git('commit', '-q', '-m', 'first');
     writeFileSync(join(folder, 'settings.yaml'), `${FILE(store.url)}# by hand\n`);
     await expect(pull(asked(folder, { env }))).rejects.toMatchObject({
-      code: 'file-dirty',
+      code: 'file-changed',
       message: expect.stringContaining('uncommitted changes'),
     });
     expect(await pull(asked(folder, { env, check: true }))).toMatchObject({

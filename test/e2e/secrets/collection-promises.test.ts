@@ -245,7 +245,7 @@ describe.each(CASES.filter(({ host }) => host !== undefined))(
       for (const text of [one.text, kept]) {
         const refused = { ...ENV, SETPOINT_ALLOWED_ORIGINS: 'https://other.example.com' };
         const [environment] = (await plan(asked(text, refused))).environments;
-        expect(environment?.error).toMatchObject({ code: 'origin-not-allowed' });
+        expect(environment?.error).toMatchObject({ code: 'not-allowed' });
         expect(environment?.error?.message).toContain(one.host);
         expect(JSON.stringify(environment)).not.toContain('canary');
       }
@@ -257,11 +257,11 @@ describe.each(CASES.filter(({ host }) => host !== undefined))(
       await begin(one);
       const open = one.text.replace('https://', 'http://');
       expect((await plan(asked(open))).environments).toMatchObject([
-        { error: { code: 'origin-not-allowed' } },
+        { error: { code: 'not-allowed' } },
       ]);
       const keyless = open.replaceAll(/"\$\{env:S\d\}"/g, 'null');
       const [environment] = (await plan(asked(keyless))).environments;
-      expect(environment?.error?.code).not.toBe('origin-not-allowed');
+      expect(environment?.error?.code).not.toBe('not-allowed');
     });
   },
 );

@@ -31,7 +31,7 @@ const of = (secrets: string, more = ''): Record<string, string> => ({
 
 describe('names of custom secrets in a file', () => {
   it('that differ in case alone clash, unless one of them is to be removed', async () => {
-    expect(await validated(of('{ a: "${env:A}", A: "${env:A}" }'))).toContain('duplicate-entry');
+    expect(await validated(of('{ a: "${env:A}", A: "${env:A}" }'))).toContain('declared-twice');
     expect(await validated(of('{ a: null, A: "${env:A}" }'))).toContain('Valid');
   });
 
@@ -42,7 +42,7 @@ describe('names of custom secrets in a file', () => {
     );
     const base = { 'base.yaml': 'version: 1\nsecrets: { A: "${env:A}" }\n' };
     const above = `${HEAD}extends: base.yaml\nsecrets: { a: "\${env:B}" }\n`;
-    expect(await validated({ ...base, 'settings.yaml': above })).toContain('duplicate-entry');
+    expect(await validated({ ...base, 'settings.yaml': above })).toContain('declared-twice');
     const removing = other.replace('a:', 'A: null, a:');
     expect(await validated(of('{ A: "${env:A}" }', removing))).toContain('Valid');
   });

@@ -91,7 +91,7 @@ describeEach(GIT_DIALECTS, (dialect) => dialect === 'app-server')(
       world = await startGitWorld(dialect);
       const [refused] = (await plan(world.asked(FILE, { SETPOINT_ALLOWED_ORIGINS: 'example.com' })))
         .environments;
-      expect(refused?.error).toMatchObject({ code: 'origin-not-allowed' });
+      expect(refused?.error).toMatchObject({ code: 'not-allowed' });
       expect(refused?.error?.message).toMatch(
         /git_providers\.gitlab\.host \(.*settings\.yaml:4\).*git\.example\.com is not among/,
       );

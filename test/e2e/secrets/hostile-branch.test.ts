@@ -105,7 +105,7 @@ describe('a branch that is out for keys', () => {
       await everything();
       const live = await run(['plan', '-o', 'json']);
       expect(live.code).toBe(3);
-      expect(live.stdout).toContain('origin-not-allowed');
+      expect(live.stdout).toContain('not-allowed');
       expect((await run(['plan', '--snapshot', 'snapshot.json'])).code).toBe(6);
     }
     expect(arrived).toBe(0);
@@ -139,7 +139,7 @@ settings:
     write(`server: { url: "${server.url}", api_key: "\${env:GITHUB_TOKEN}" }
 settings: { language: "\${env:GITHUB_TOKEN}" }`);
     await everything();
-    expect((await run(['validate'])).stderr).toContain('forbidden-variable');
+    expect((await run(['validate'])).stderr).toContain('bad-reference');
     expect(server.posts()).toBe(0);
   });
 

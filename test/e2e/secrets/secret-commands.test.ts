@@ -192,7 +192,7 @@ it('validate warns of a command that is not named here, runs none, and says noth
   writeFileSync(join(folder.path, 'settings.yaml'), text);
   const warned = await ran(['validate'], env);
   expect(warned.code).toBe(0);
-  expect(warned.stderr).toContain('warning unknown-command');
+  expect(warned.stderr).toContain('warning bad-reference');
   expect(warned.stderr).toContain(
     'Did you mean store? If it is named where the file is applied, leave it so.',
   );

@@ -770,7 +770,7 @@ describe('server.compare_secrets', () => {
     const env = { ...ENV, SETPOINT_ALLOWED_ORIGINS: 'http://agents.example.com' };
     const { environments } = await plan({ text, env });
     expect(environments[0]?.error).toEqual({
-      code: 'origin-not-allowed',
+      code: 'not-allowed',
       message:
         'server.compare_secrets would have http://agents.example.com send its secrets in the clear.',
       hint: 'Use https:, or remove server.compare_secrets.',

@@ -171,15 +171,15 @@ environments:
       SETPOINT_ALLOWED_VARIABLES: 'OUR_KEY',
     };
     expect(await readWith({}, 'other')).toMatchObject({
-      code: 'origin-not-allowed',
+      code: 'not-allowed',
       message: expect.stringMatching(
         /^With --git, these lists must be set: SETPOINT_ALLOWED_ORIGINS .*SETPOINT_ALLOWED_VARIABLES /,
       ) as string,
     });
     expect(
       await readWith({ SETPOINT_ALLOWED_ORIGINS: 'agents.example.com' }, 'ours'),
-    ).toMatchObject({ code: 'variable-not-allowed' });
-    expect(await readWith(lists, 'other')).toMatchObject({ code: 'variable-not-allowed' });
+    ).toMatchObject({ code: 'not-allowed' });
+    expect(await readWith(lists, 'other')).toMatchObject({ code: 'not-allowed' });
     expect(asked).toEqual([]);
     expect((await readWith(lists, 'ours'))?.code).not.toMatch(/not-allowed/);
     expect(new Set(asked)).toEqual(new Set(['https://agents.example.com']));

@@ -87,7 +87,7 @@ describe('where the token goes', () => {
         return true;
       };
       for (const work of [client().comments(1), client().createComment(1, 'text')])
-        expect((await errorOf(work)).code).toBe('redirected');
+        expect((await errorOf(work)).code).toBe('not-this-service');
       expect(reached).toBe(0);
     },
   );

@@ -250,7 +250,7 @@ describe.each(ADDRESSES.map((path) => [formatPath(path), path] as const))(
       };
       const policy = (env: Record<string, string>) => hostProblem(desired, createTravelPolicy(env));
       expect(policy({ SETPOINT_ALLOWED_ORIGINS: ONE })).toMatchObject({
-        code: 'origin-not-allowed',
+        code: 'not-allowed',
       });
       expect(policy({ SETPOINT_ALLOWED_ORIGINS: `${ONE},${TWO}` })).toBeNull();
     });

@@ -78,7 +78,7 @@ describe('a conversation that is started', () => {
 
   it('that fails names the step it failed at', async () => {
     expect((await follow([task('STARTING'), task('ERROR')])).error).toMatchObject({
-      code: 'conversation-failed',
+      code: 'check-failed',
       message: 'The conversation did not start: its task ended with ERROR, after STARTING.',
     });
     expect((await follow([task('ERROR')])).error?.message).toBe(

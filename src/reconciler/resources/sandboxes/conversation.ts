@@ -94,8 +94,11 @@ function conversationFailed(steps: readonly SmokeStep[]): SetpointError {
   const before = steps.at(-2);
   const after = before === undefined ? '' : `, after ${before.status}`;
   return new SetpointError(
-    'conversation-failed',
+    'check-failed',
     `The conversation did not start: its task ended with ERROR${after}.`,
+    {
+      hint: "Check that it has a model and its key stored (setpoint get settings), then the service's logs.",
+    },
   );
 }
 

@@ -224,7 +224,7 @@ export function readV0Record(place: string, body: Value): ObservedState | Setpoi
   const long = longList(body['mcp_config']);
   if (long !== undefined) {
     return new ServiceError(
-      'response-too-large',
+      'bad-response',
       `${place} was answered with more than ${MOST_ENTRIES} entries in mcp_config.${long}.`,
       { hint: 'Remove unused entries on the service; setpoint reads no more.' },
     );

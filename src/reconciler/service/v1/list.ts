@@ -110,7 +110,7 @@ function createItemLimitError(place: string): ServiceError {
 }
 
 function createListSizeError(place: string, words: string): ServiceError {
-  return new ServiceError('response-too-large', `${place} was answered ${words}.`, {
+  return new ServiceError('bad-response', `${place} was answered ${words}.`, {
     hint: 'setpoint reads no more of one list; check server.url.',
   });
 }
