@@ -127,14 +127,14 @@ describe('an answer built to hurt takes time linear to its size', () => {
   });
 });
 
-describe('more than 2,000 entries in one mcp list are response-too-large', () => {
+describe('more than 2,000 entries in one mcp list are bad-response', () => {
   it.each(['sse_servers', 'stdio_servers', 'shttp_servers'])('%s', (list) => {
     const entries = (n: number) =>
       mcp({ [list]: many(n, (i) => ({ url: `u${i}`, name: `${i}` })) });
     expect(observed(entries(2000)).stored).toBe(true);
     expect(() => observed(entries(2001))).toThrow(
       expect.objectContaining({
-        code: 'response-too-large',
+        code: 'bad-response',
         message: `the answer was answered with more than 2000 entries in mcp_config.${list}.`,
       }),
     );
@@ -266,7 +266,9 @@ describe('a settings file built to hurt is read in time linear to its size', () 
   });
 
   it('a key that is there twice is still found', () => {
-    expect(problems(`${HEAD}settings:\n  agent: a\n  "agent": b\n`)).toEqual(['5:3 duplicate-key']);
-    expect(problems(`${HEAD}settings: { agent: a, agent: b }\n`)).toEqual(['3:23 duplicate-key']);
+    expect(problems(`${HEAD}settings:\n  agent: a\n  "agent": b\n`)).toEqual([
+      '5:3 declared-twice',
+    ]);
+    expect(problems(`${HEAD}settings: { agent: a, agent: b }\n`)).toEqual(['3:23 declared-twice']);
   });
 });

@@ -93,7 +93,7 @@ function listFileProblems(root: MapNode): Diagnostic[] {
 }
 
 /** The codes that depend on the place of a value: below an unknown key they add nothing. */
-const OF_A_PLACE: ReadonlySet<string> = new Set(['empty-value', 'malformed-reference']);
+const OF_A_PLACE: ReadonlySet<string> = new Set(['missing-key', 'bad-reference']);
 const OF_A_VALUE: ReadonlySet<string> = new Set(['bad-value', 'wrong-type']);
 
 function collectPointers(
@@ -268,7 +268,7 @@ function isAddressEntry(at: readonly string[]): boolean {
 
 const CODES = {
   form: 'bad-value',
-  indirection: 'malformed-reference',
+  indirection: 'bad-reference',
   userinfo: 'literal-secret',
 } as const satisfies Readonly<Record<Flaw['kind'], Finding['code']>>;
 
@@ -311,7 +311,7 @@ function textFinding(text: string): Finding | null {
   for (const part of parsed) {
     if (typeof part === 'object' && part.kind === 'env' && isForbiddenVariable(part.name)) {
       return {
-        code: 'forbidden-variable',
+        code: 'bad-reference',
         message: `A settings file cannot read ${part.name}: it belongs to ${/^SETPOINT_/i.test(part.name) ? 'setpoint itself' : 'the pipeline'}.`,
         hint: `Pass the value in a separate variable, such as ${readableName(part.name)}.`,
       };
@@ -322,7 +322,7 @@ function textFinding(text: string): Finding | null {
 
 function createReferenceFinding({ message, form }: MalformedReference, isText: boolean): Finding {
   const hint = isText ? `Write ${form}, or $\${ for a literal \${.` : `Write ${form}.`;
-  return { code: 'malformed-reference', message, hint };
+  return { code: 'bad-reference', message, hint };
 }
 
 function secretFinding(text: ScalarNode['value'], path: readonly string[]): Finding | null {
@@ -332,7 +332,7 @@ function secretFinding(text: ScalarNode['value'], path: readonly string[]): Find
   const reference = parseWholeReference(text);
   if (reference?.kind === 'env' && reference.fallback !== null) {
     return {
-      code: 'malformed-reference',
+      code: 'bad-reference',
       message: 'A secret cannot have a default: it would be written in the file.',
       hint: `Write \${env:${reference.name}}.`,
     };
@@ -345,7 +345,7 @@ function secretFinding(text: ScalarNode['value'], path: readonly string[]): Find
   const foreign = correctReference(text);
   if (foreign !== null) {
     return {
-      code: 'malformed-reference',
+      code: 'bad-reference',
       message: 'This is not a reference: setpoint does not expand it.',
       hint: `Write ${foreign}.`,
     };
@@ -383,7 +383,7 @@ function inexact(value: number): Finding | null {
   const finite = Number.isFinite(value);
   if (finite && (!Number.isInteger(value) || Number.isSafeInteger(value))) return null;
   return {
-    code: 'number-not-exact',
+    code: 'bad-value',
     message: finite ? 'This number is too large to be sent exactly.' : 'This number is not finite.',
     hint: finite
       ? 'Write a number below 9007199254740992.'
@@ -403,7 +403,7 @@ function emptyValue(path: readonly string[]): Finding {
     types.includes('object') && !filled ? '{} for an empty map' : '',
   ].filter((way) => way !== '');
   return {
-    code: 'empty-value',
+    code: 'missing-key',
     message: inList ? 'This dash has no value.' : 'This key has no value.',
     hint: inList
       ? 'Write the entry, or remove the dash.'
@@ -412,7 +412,7 @@ function emptyValue(path: readonly string[]): Finding {
 }
 
 const MISPLACED: Finding = {
-  code: 'malformed-reference',
+  code: 'bad-reference',
   message: 'References are not resolved here.',
   hint: 'Write the value itself. References work in settings, in values of secrets, and in url, api_key, headers, ca_file, client_cert and client_key of a server.',
 };

@@ -396,7 +396,7 @@ function findRepeatedTools({ key, node }: Member): PlacedFinding[] {
     places.set(called, first ?? `${formatPath(own)} (${file}:${line})`);
     if (first === undefined) return [];
     const finding = {
-      code: 'duplicate-entry',
+      code: 'declared-twice',
       message: `${formatPath(own)} is the same tool as ${first}.`,
       hint: 'Keep one of the two: a server stores each tool once.',
       path: [...own, 'name'],

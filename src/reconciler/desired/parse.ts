@@ -139,7 +139,7 @@ const UNQUOTED: Finding = {
 };
 
 const SEVERAL_DOCUMENTS: Finding = {
-  code: 'several-documents',
+  code: 'syntax',
   message: 'A second document starts here.',
   hint: 'Keep one document in a file. Use environments, or a file for each service.',
 };

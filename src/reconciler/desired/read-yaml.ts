@@ -192,16 +192,22 @@ function watcher(seen: LexerState): (part: Lexeme) => void {
 }
 
 const TOO_DEEP: Finding = {
-  code: 'too-deep',
+  code: 'syntax',
   message: `More than ${MAX_DEPTH} levels of nesting.`,
   hint: 'No setting is nested like this. Check the brackets and the indentation.',
+};
+
+const DIRECTIVE: Finding = {
+  code: 'syntax',
+  message: 'Directives are not supported: the file is YAML 1.2.',
+  hint: 'Remove the line.',
 };
 
 function lexemeFinding(lexeme: string): Finding | null {
   switch (lexeme[0]) {
     case '!':
       return {
-        code: 'tag',
+        code: 'syntax',
         message: 'Tags are not supported: the field determines the type.',
         hint: /^!(env|file)/i.test(lexeme)
           ? 'Write a reference: ${env:NAME} or ${file:PATH}.'
@@ -210,7 +216,7 @@ function lexemeFinding(lexeme: string): Finding | null {
     case '&':
     case '*':
       return {
-        code: 'alias',
+        code: 'syntax',
         message: lexeme[0] === '&' ? 'Anchors are not supported.' : 'Aliases are not supported.',
         hint:
           lexeme[0] === '&'
@@ -218,11 +224,7 @@ function lexemeFinding(lexeme: string): Finding | null {
             : 'Write the value here. Values that environments share go into the blocks above them.',
       };
     case '%':
-      return {
-        code: 'directive',
-        message: 'Directives are not supported: the file is YAML 1.2.',
-        hint: 'Remove the line.',
-      };
+      return DIRECTIVE;
     default:
       return null;
   }
@@ -345,11 +347,8 @@ function isReportedElsewhere(
 ): boolean {
   if (code === 'BAD_ALIAS') return true;
   const [start = at] = starts;
-  return (
-    code === 'MISSING_CHAR' &&
-    at === start &&
-    found.some(([, finding]) => finding.code === 'directive')
-  );
+  const isStart = code === 'MISSING_CHAR' && at === start;
+  return isStart && found.some(([, finding]) => finding === DIRECTIVE);
 }
 
 /** The offsets at which the parser gave up searching for the end of a collection in braces or brackets. */
@@ -389,7 +388,7 @@ function findParseCause(
   const [message, hint] = SENTENCES[code] ?? OTHERWISE;
   return [
     at,
-    { ...syntax(message, hint), code: code === 'DUPLICATE_KEY' ? 'duplicate-key' : 'syntax' },
+    { ...syntax(message, hint), code: code === 'DUPLICATE_KEY' ? 'declared-twice' : 'syntax' },
   ];
 }
 

@@ -294,7 +294,7 @@ function notAllowedInBase(root: MapNode): PlacedFinding[] {
     const found = root.members.get(key);
     if (found === undefined) return [];
     const finding = {
-      code: 'base-not-allowed',
+      code: 'unknown-key',
       message: `A base file cannot have ${key}.`,
       hint:
         key === 'extends'

@@ -86,7 +86,7 @@ export function findTextProblems({ metadata, spec }: SettingsTarget): readonly D
 }
 
 const NO_REFERENCES = {
-  code: 'malformed-reference',
+  code: 'bad-reference',
   message: 'References are not resolved in a SettingsTarget.',
   hint: 'Name the key of a Secret under valuesFrom, with this path; write $${ for a literal ${.',
 } as const;
@@ -273,7 +273,7 @@ function insertSecretValues(
 }
 
 const leadsNowhere = (path: string): Finding => ({
-  code: 'unknown-path',
+  code: 'unknown-key',
   message: `The path ${path} leads nowhere.`,
   hint: 'Write a block and the members in it, such as settings.llm_api_key; an entry of a list by its url or name.',
   path: ['valuesFrom'],

@@ -70,7 +70,7 @@ function findNodeReferences(node: Node, path: readonly string[]): readonly Place
 }
 
 const NO_REFERENCES = {
-  code: 'malformed-reference',
+  code: 'bad-reference',
   message: 'References are not resolved in a ConfigMap that a SettingsTarget names.',
   hint: 'Remove it, and name the key of a Secret under spec.valuesFrom of the object, with this path; write $${ for a literal ${.',
 } as const;

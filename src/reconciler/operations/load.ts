@@ -232,7 +232,7 @@ function readSettingsFile(path: string, options: Options): string | Unreadable {
           'Raise the limit with --max-file-size, up to 16 MiB.',
         ];
   return {
-    diagnostics: [diagnostic(sourceFile(path, ''), 0, { code: read.problem, message, hint })],
+    diagnostics: [diagnostic(sourceFile(path, ''), 0, { code: 'unreadable', message, hint })],
   };
 }
 

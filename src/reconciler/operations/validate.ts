@@ -126,7 +126,7 @@ function listUnknownCommands(
   const { command } = unknown;
   const finding = {
     severity: 'warning',
-    code: 'unknown-command',
+    code: 'bad-reference',
     message: `SETPOINT_SECRET_COMMANDS names no command ${command} here.`,
     hint: `${didYouMean(command, known)} If it is named where the file is applied, leave it so.`.trim(),
   } as const;

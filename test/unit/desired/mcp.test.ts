@@ -205,15 +205,15 @@ describe('identities', () => {
     const lists = (...lines: readonly string[]) =>
       problems(withSettings('mcp_config:', ...lines.map((line) => `  ${line}`)));
     expect(lists('sse_servers: [https://a/x, "https://a/x?b", "https://u@a/x#c"]')).toEqual([
-      '5:32 duplicate-entry',
-      '5:49 duplicate-entry',
+      '5:32 declared-twice',
+      '5:49 declared-twice',
     ]);
     expect(
       lists('sse_servers: [https://a/x]', 'shttp_servers: [https://a/x, https://a/X]'),
     ).toEqual([]);
     expect(lists('sse_servers: ["${env:A}", "${env:B}"]')).toEqual([]);
     expect(lists('sse_servers: ["${env:A}", { url: "${env:A}" }]')).toEqual([
-      '5:38 duplicate-entry',
+      '5:38 declared-twice',
     ]);
   });
 });
@@ -291,11 +291,11 @@ describe('a line of variables', () => {
     ['=1', 'bad-value'],
     ['${env:X}', 'bad-value'],
     ['${env:X}=1', 'bad-value'],
-    ['A=${X}', 'malformed-reference'],
+    ['A=${X}', 'bad-reference'],
     ['API_KEY=abc', 'literal-secret'],
     ['my_token=a${env:X}', 'literal-secret'],
-    ['Password=${env:X:-abc}', 'malformed-reference'],
-    ['CREDENTIALS=$X', 'malformed-reference'],
+    ['Password=${env:X:-abc}', 'bad-reference'],
+    ['CREDENTIALS=$X', 'bad-reference'],
   ])('%j is refused: %s', (line, code) => {
     const text = withSettings(
       'mcp_config:',

@@ -193,7 +193,7 @@ describe('a base file', () => {
   it('holds no server, no environments, no name and no base of its own', () => {
     const text = `${base}server: {}\nenvironments: { a: {} }\nname: x\nextends: y\n`;
     expect(problems(top, text)).toEqual(
-      [6, 7, 8, 9].map((line) => `base.yaml:${line}:1 base-not-allowed`),
+      [6, 7, 8, 9].map((line) => `base.yaml:${line}:1 unknown-key`),
     );
   });
 

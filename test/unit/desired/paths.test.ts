@@ -57,11 +57,11 @@ describe('unmanaged', () => {
     ['mcp_config.sse_servers["http://[::1]:3000/sse"]', []],
     ['mcp_config.sse_servers[${env:URL}]', []],
     ['mcp_config.stdio_servers[files]', []],
-    ['mcp_config.sse_servers[https://x/sse?a]', ['3:15 unknown-path']],
-    ['mcp_config.stdio_servers[files].env', ['3:15 unknown-path']],
-    ['mcp_config.servers[x]', ['3:15 unknown-path']],
-    ['settings.language', ['3:15 unknown-path']],
-    ['llm_api_key_set', ['3:15 unknown-path']],
+    ['mcp_config.sse_servers[https://x/sse?a]', ['3:15 unknown-key']],
+    ['mcp_config.stdio_servers[files].env', ['3:15 unknown-key']],
+    ['mcp_config.servers[x]', ['3:15 unknown-key']],
+    ['settings.language', ['3:15 unknown-key']],
+    ['llm_api_key_set', ['3:15 unknown-key']],
   ])('%s', (path, found) => {
     const text = `version: 1\n${SERVER}\nunmanaged: [ '${path}' ]\n`.replace("[ '", " ['");
     expect(problems(text)).toEqual(found.map((one) => one.replace('3:15', '3:14')));

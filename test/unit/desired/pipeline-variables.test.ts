@@ -69,7 +69,7 @@ describe('a variable that a pipeline puts into the environment by itself', () =>
     for (const spelled of [name, name.toLowerCase()])
       for (const [place, write] of Object.entries(PLACES))
         expect(codes(write(`\${env:${spelled}}`)), `${place}: ${spelled}`).toContain(
-          'forbidden-variable',
+          'bad-reference',
         );
   });
 

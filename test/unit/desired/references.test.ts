@@ -228,7 +228,7 @@ describe('places of references', () => {
       'mcp_config: { sse_servers: ["https://${X}"] }',
     ])
       expect(problems(withSettings(line))).toEqual([
-        expect.stringMatching(/^4:\d+ malformed-reference$/),
+        expect.stringMatching(/^4:\d+ bad-reference$/),
       ]);
   });
 

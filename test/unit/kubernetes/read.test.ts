@@ -150,12 +150,12 @@ describe('a SettingsTarget', () => {
     [
       'a reference',
       'settings: { language: "${env:LANGUAGE}" }',
-      /^malformed-reference settings\.language: References are not resolved in a SettingsTarget/,
+      /^bad-reference settings\.language: References are not resolved in a SettingsTarget/,
     ],
     [
       'a reference under native',
       'native: { agent_settings: { llm: { novelty: "${env:X}" } } }',
-      /^malformed-reference native\.agent_settings\.llm\.novelty/,
+      /^bad-reference native\.agent_settings\.llm\.novelty/,
     ],
     [
       'a secret that is written out',
@@ -166,19 +166,19 @@ describe('a SettingsTarget', () => {
     [
       'a path to nothing',
       'clear: [setting.language]',
-      /^unknown-path valuesFrom: The path setting\.language leads nowhere/,
+      /^unknown-key valuesFrom: The path setting\.language leads nowhere/,
     ],
     [
       'a path to an entry that is not there',
       'clear: ["settings.mcp_config.sse_servers[x].api_key"]\nsettings: { mcp_config: { sse_servers: [] } }',
-      /^unknown-path/,
+      /^unknown-key/,
     ],
     [
       'a path through a value',
       'clear: [settings.language.code]\nsettings: { language: en }',
-      /^unknown-path/,
+      /^unknown-key/,
     ],
-    ['a path in another form', 'clear: ["settings..language"]', /^unknown-path/],
+    ['a path in another form', 'clear: ["settings..language"]', /^unknown-key/],
     ['a guard of another name', 'settings: {}\nguards: { maxChange: 1 }', /^unknown-key guards/],
   ])('is refused with %s', (_, spec, message) => {
     expect(problems(spec)).toEqual([expect.stringMatching(message)]);
@@ -313,7 +313,7 @@ describe('a SettingsTarget that names a ConfigMap', () => {
     [
       'with a reference, although the file places it',
       'version: 1\nsettings: { llm_api_key: "${env:KEY}" }\nkubernetes: { secret: agents }\n',
-      /^malformed-reference settings\.llm_api_key: References are not resolved in a ConfigMap/,
+      /^bad-reference settings\.llm_api_key: References are not resolved in a ConfigMap/,
     ],
   ])('is refused if it is one %s', (_, text, message) => {
     expect(problems(FROM, { settings: text })).toEqual([expect.stringMatching(message)]);

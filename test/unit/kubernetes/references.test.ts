@@ -51,9 +51,7 @@ describe.each(Object.entries(REFERENCES))('a reference (%s)', (_, text) => {
     for (const place of PLACES) {
       const { target, diagnostics } = readSettingsTarget(objectWith(place, text));
       expect([place, target]).toEqual([place, null]);
-      expect(diagnostics.map(({ code, path }) => [code, path])).toEqual([
-        ['malformed-reference', place],
-      ]);
+      expect(diagnostics.map(({ code, path }) => [code, path])).toEqual([['bad-reference', place]]);
     }
   });
 

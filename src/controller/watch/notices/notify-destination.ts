@@ -243,7 +243,7 @@ export class NotifyNodes {
     const found = lookUp(text, this.#source);
     if ('problem' in found)
       return this.report(node, {
-        code: 'malformed-reference',
+        code: 'bad-reference',
         message: `${what} has no value: ${found.problem.replace(/\.$/, '')}.`,
         hint: 'Set it where setpoint watch runs.',
       });

@@ -179,7 +179,7 @@ function reportRepeated(node: Node | undefined, nodes: NotifyNodes): void {
     const text = readNodeText(name);
     if (name !== undefined && text !== undefined && seen.has(text))
       nodes.report(name, {
-        code: 'duplicate-entry',
+        code: 'declared-twice',
         message: 'Another receiver has this name.',
         hint: 'Give each its own name. setpoint records the sent notices under it.',
       });

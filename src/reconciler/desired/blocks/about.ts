@@ -139,7 +139,7 @@ function findUnmanagedProblems(holder: MapNode, path: FilePath): PlacedFinding[]
     if (hint === null) return [];
     return [
       createFindingForNode(item, {
-        code: 'unknown-path',
+        code: 'unknown-key',
         message: 'This path leads to no field and no mcp entry.',
         hint,
         path: [...path, 'unmanaged', String(index)],

@@ -95,7 +95,7 @@ function namesAlike(block: string, holder: MapNode, path: FilePath): PlacedFindi
     if (first === undefined) return [];
     return [
       createFindingForNode(node, {
-        code: 'duplicate-entry',
+        code: 'declared-twice',
         message: `${first} and ${key} differ in upper and lower case alone.`,
         hint: 'Keep one of them.',
         path: [...path, block, key],
@@ -136,7 +136,7 @@ export function clashingNames(own: SecretHolder, above?: Node): PlacedFinding[] 
     const message = names.findClash(one);
     if (message === null) return [];
     const finding = {
-      code: 'duplicate-entry',
+      code: 'declared-twice',
       message,
       hint: 'Keep one of them.',
       path: [...own.path, 'secrets', key],

@@ -97,17 +97,17 @@ function createMoveFinding(
 }
 
 function checkMoveEnd({ path }: End): FindingText | null {
-  if (path?.length !== 2) return { code: 'unknown-path', ...NO_ADDRESS };
+  if (path?.length !== 2) return { code: 'unknown-key', ...NO_ADDRESS };
   const [block = ''] = path;
   const form = COLLECTION_FORMS.find((one) => one.block === block);
   if (form === undefined)
     return {
-      code: 'unknown-path',
+      code: 'unknown-key',
       message: 'This is not in a block that declares items by name.',
       hint: choicesHint(block, RENAMED),
     };
   if (form.isRenamed === true) return null;
-  return { code: 'bad-move', message: `No server renames ${form.noun}.`, hint: INSTEAD };
+  return { code: 'bad-value', message: `No server renames ${form.noun}.`, hint: INSTEAD };
 }
 
 const RENAMED = COLLECTION_FORMS.filter((form: CollectionForm) => form.isRenamed === true).map(
@@ -127,20 +127,20 @@ function apart({ from, to, others, index }: Move): FindingText | null {
   const [one, other] = [from.path ?? [], to.path ?? []];
   if (one[0] !== other[0])
     return {
-      code: 'bad-move',
+      code: 'bad-value',
       message: 'from and to are in two different blocks.',
       hint: 'An item keeps its block: write the same one twice.',
     };
   if (samePath(one, other))
     return {
-      code: 'bad-move',
+      code: 'bad-value',
       message: 'from and to are the same name.',
       hint: 'Remove this entry.',
     };
   const isAgain = [one, other].some((path) => (others.get(formatPath(path)) ?? index) < index);
   if (!isAgain) return null;
   return {
-    code: 'bad-move',
+    code: 'bad-value',
     message: 'An entry above this one names the same item.',
     hint: 'Name each item once: write one entry from the name that it had to the name that it has.',
   };
@@ -165,17 +165,17 @@ export function moveFindings(
 }
 
 const STILL_DECLARED: FindingText = {
-  code: 'bad-move',
+  code: 'bad-value',
   message: 'The file still declares the item under this name.',
   hint: 'Remove it there, or remove this entry.',
 };
 const NOT_DECLARED: FindingText = {
-  code: 'bad-move',
+  code: 'bad-value',
   message: 'The file declares no item of this name.',
   hint: 'Declare the item under its new name, or remove this entry.',
 };
 const REMOVED: FindingText = {
-  code: 'bad-move',
+  code: 'bad-value',
   message: 'The file removes the item of this name.',
   hint: 'Remove this entry, and declare the former name as null to remove that item.',
 };

@@ -152,7 +152,7 @@ function findClaim(
       what: `${key} ${text}`,
       at: claimed,
       finding: {
-        code: 'duplicate-entry',
+        code: 'declared-twice',
         message: `Two items claim this ${noun}.`,
         hint: 'Keep one of them.',
         path: [...path, key],
@@ -164,7 +164,7 @@ function findClaim(
     what: 'rest',
     at: node,
     finding: {
-      code: 'duplicate-entry',
+      code: 'declared-twice',
       message:
         'Two items have no spec, so both would count the sandboxes that no other item claims.',
       hint: 'Keep one of them, or give one a spec.',

@@ -124,7 +124,7 @@ function notSettable(holder: MapNode, path: FilePath): PlacedFinding[] {
   if (consent?.kind !== 'scalar' || consent.value !== null || consent.bare) return [];
   return [
     createFindingForNode(consent, {
-      code: 'not-settable',
+      code: 'bad-value',
       message: 'The service cannot set this back to null: it ignores a null.',
       hint: 'Write true or false, or remove the key to leave it alone.',
       path: [...path, 'settings', 'user_consents_to_analytics'],
@@ -149,7 +149,7 @@ function duplicateEntries(holder: MapNode, path: FilePath): PlacedFinding[] {
     if (isOther) return [];
     return [
       createFindingForNode(known, {
-        code: 'duplicate-entry',
+        code: 'declared-twice',
         message: `Another entry of the list has this ${key}.`,
         hint:
           key === 'name'

@@ -137,7 +137,7 @@ describe('a file of --notify', () => {
     [
       'a variable that is not set',
       'version: 1\nnotify:\n  - name: a\n    teams: ${env:MISSING}',
-      ['4 malformed-reference teams has no value: the variable MISSING is not set.'],
+      ['4 bad-reference teams has no value: the variable MISSING is not set.'],
     ],
     [
       'a variable that holds no address',
@@ -172,7 +172,7 @@ describe('a file of --notify', () => {
     [
       'a name twice',
       'version: 1\nnotify:\n  - { name: a, json: "https://x.example" }\n  - { name: a, json: "https://x.example" }',
-      ['4 duplicate-entry Another receiver has this name.'],
+      ['4 declared-twice Another receiver has this name.'],
     ],
     [
       'words, times and labels that are none',
