@@ -3,11 +3,8 @@ import { formatPath, isUnmanaged, type Path, type Source, samePath } from '../mo
 import type { ReferenceSource } from '../model/ports.ts';
 import type { DesiredField, NamedSettings } from '../model/state.ts';
 import { createRecord, type Value, isRecord } from '../model/value.ts';
-import {
-  findExhaustiveBlocks,
-  MARKETPLACE_PLACE,
-  MARKETPLACES_FIELD,
-} from './blocks/collections.ts';
+import { findExhaustiveBlocks, MARKETPLACE_PLACE } from './blocks/collections.ts';
+import { MARKETPLACES_FIELD } from './blocks/settings.ts';
 import type { Blocks } from './blocks.ts';
 import { resolveNativeValue } from './native.ts';
 import {

@@ -367,7 +367,7 @@ export function convertDeclaredServers(servers: ValueRecord): ValueRecord {
 
 /**
  * A declared entry with one form of authentication: `auth` defines how a key is sent, which is `api_key`; any other way has all of it in
- * `auth` and no key, and null means no authentication. A value that removes a member from a map is not in the map.
+ * `auth` and no key, and null means no authentication, or the usual one of a key. A value that removes a member from a map is not in the map.
  */
 export function normalizeDeclaredEntry(entry: ValueRecord): ValueRecord {
   const { auth, headers, ...rest } = entry;
@@ -393,6 +393,11 @@ function normalizeDeclaredAuth(
     ];
   }
   const isNone = isEmpty(how['strategy']) || how['strategy'] === 'none';
+  if (auth === null && !isEmpty(key))
+    return [
+      ['api_key', key ?? null],
+      ['auth', USUAL_AUTH],
+    ];
   const other = isRecord(auth) ? (isNone ? null : removeNulls(auth)) : auth;
   return [
     ['api_key', key ?? null],

@@ -143,7 +143,7 @@ export function listStoredChanges(
     .toSorted(([one], [other]) => (formatPath(one) < formatPath(other) ? -1 : 1));
   return all.flatMap(([place, before, after]): Change[] => {
     const path = fieldAtNative(place)?.path ?? place;
-    const isStored = stored.some((name) => isNamedWithin(name, place));
+    const isStored = holdsUnseen(before) || stored.some((name) => isNamedWithin(name, place));
     if (isMcpPlace(place) || samePath(place, MIRROR) || !isStored) return [];
     return [createConsequence(findCause(place), path, place, before, after)];
   });

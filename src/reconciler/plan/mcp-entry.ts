@@ -11,6 +11,7 @@ import {
 import { holdsMask, isMaskedSecret } from '../model/secret-words.ts';
 import {
   identityMember,
+  KEYED,
   createEntryIdentity,
   isMaskedMember,
   MCP_DEFAULTS,
@@ -86,7 +87,7 @@ export function readMemberOrDefault(
   entry: ValueRecord,
   defaults: Hiding['defaults'],
 ): Value {
-  if (name === 'auth') return withoutServed(readEntryAuth(entry));
+  if (name === 'auth') return comparableAuth(readEntryAuth(entry), entry);
   return entry[name] ?? defaults[list][name] ?? null;
 }
 
@@ -101,7 +102,7 @@ export function compareEntry(
   const unknown: Unknown[] = [];
   for (const [name, value] of Object.entries(declared)) {
     const found = readMemberOrDefault(list, name, actual, hiding.defaults);
-    const own = name === 'auth' ? withoutServed(value) : value;
+    const own = name === 'auth' ? comparableAuth(value, { ...actual, ...declared }) : value;
     const wanted = own ?? hiding.defaults[list][name] ?? null;
     const compared = isOtherPlace(list, name, declared, actual)
       ? 'differs'
@@ -273,6 +274,12 @@ export function createEntryRemoval(
 ): Change {
   const source = isUndeclared(reason) ? (named?.block.others?.source ?? null) : null;
   return createChange(createSettingsSubject(path, source), 'remove', entry, null, reason);
+}
+
+/** A way to authenticate for comparison. One that sends a key counts as none where an entry has no key. */
+function comparableAuth(auth: Value, { api_key: key }: ValueRecord): Value {
+  const isKeyed = isRecord(auth) && KEYED.has(auth['strategy'] ?? null);
+  return isKeyed && isEmpty(key) ? null : withoutServed(auth);
 }
 
 /** A way to authenticate without what the server alone writes into it, such as the tokens of a login. */

@@ -38,7 +38,8 @@ import {
 } from './rules.ts';
 import { REASONS, whyUnwritten } from './writable.ts';
 import { openValue } from './written-deep.ts';
-import { MARKETPLACE_PLACE, MARKETPLACES_FIELD } from '../desired/blocks/collections.ts';
+import { MARKETPLACE_PLACE } from '../desired/blocks/collections.ts';
+import { MARKETPLACES_FIELD } from '../desired/blocks/settings.ts';
 import type { PullEdit } from './place-edits.ts';
 
 /* Blocks beside the settings that name what is kept inside them. */

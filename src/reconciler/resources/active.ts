@@ -16,7 +16,6 @@ import {
 } from '../model/collection.ts';
 import { isWithin, type Path } from '../model/path.ts';
 import { SetpointError } from '../model/error.ts';
-import type { DesiredState } from '../model/state.ts';
 import {
   isEmpty,
   isList,
@@ -31,7 +30,7 @@ import { changesInSettings, readStoredTarget } from './active-effects.ts';
 import { readAgentMembers } from './agent-profiles.ts';
 import { collection } from './collections/collection.ts';
 import { readChangedItemName } from './collections/send.ts';
-import type { Stored } from '../effects/stored.ts';
+import { readRecord, type Stored, withPart } from '../effects/stored.ts';
 import { AGENT_DEFAULT, AGENTS_PATH } from './holders.ts';
 import {
   ABSENT,
@@ -58,11 +57,11 @@ const WIRES: Wires = {
       request(work, createActivationRequest(V1_PROFILES, readPointerName(work.item))),
     ],
     follows: findProfilesBlock,
-    stored: ({ get, declared }) => profileInUse(get, declared),
+    stored: readActiveProfiles,
     along: (cause, judged, earlier) => listActivationChanges(cause, judged, earlier),
     unfit: unfitInProfiles,
-    again: (item, earlier, desired) =>
-      item.name === 'llm_profile' ? explainLostActivation(item, earlier, desired) : null,
+    again: (item, earlier, judged) =>
+      item.name === 'llm_profile' ? explainLostActivation(item, earlier, judged) : null,
   },
   'agent-server': {
     list: activeInPointers,
@@ -211,13 +210,19 @@ const COPIED: Readonly<Record<string, 'llm_profiles' | 'meta_profiles'>> = {
   meta_profile: 'meta_profiles',
 };
 
-/** The profile that the file makes active on an app-server. */
-async function profileInUse(get: Get, declared: readonly DesiredItem[]): Promise<Stored> {
+/** The profile that the file makes active on an app-server, and the one that it replaces, whose keys the settings do not show. */
+async function readActiveProfiles({ get, declared, answer }: Asking): Promise<Stored> {
   const item = declared.find(({ name, members }) => name === 'llm_profile' && members !== null);
   if (item === undefined) return createRecord([]);
-  const name = readPointerName(item);
-  const path = `${V1_PROFILES}/${encodeURIComponent(name)}`;
-  return readStoredTarget(get, 'llm_profiles', path, name);
+  const active = readPath(answer, ['llm_profiles', 'active']);
+  const names = new Set([readPointerName(item), ...(typeof active === 'string' ? [active] : [])]);
+  let stored: Stored = createRecord([]);
+  for (const name of names) {
+    const path = `${V1_PROFILES}/${encodeURIComponent(name)}`;
+    const found = await readStoredTarget(get, 'llm_profiles', path, name);
+    stored = withPart(stored, [LLM_PROFILES_FORM.block], readRecord(found, 'llm_profiles'));
+  }
+  return stored;
 }
 
 function listActivationChanges(
@@ -337,19 +342,25 @@ function unfitInProfiles({ items, listing }: CollectionState): readonly Unsuppor
 function explainLostActivation(
   item: DesiredItem,
   earlier: Plan,
-  desired: DesiredState,
+  { desired, listing: { stored } }: CollectionState,
 ): Reason | null {
   const name = item.members?.[ACTIVE_FORM.main];
   const profiles = listNewItemPaths(earlier, LLM_PROFILES_FORM.block);
   if (profiles.some((path) => path[1] === name)) return REASONS['stored-by-plan'];
-  const declared = itemNamed(desired, LLM_PROFILES_FORM, readPointerName(item));
-  const isBare = declared !== undefined && isEmpty(declared.members?.['base_url']);
+  const { block } = LLM_PROFILES_FORM;
+  const declared = itemNamed(desired, LLM_PROFILES_FORM, readPointerName(item))?.members;
+  const members = declared ?? readPath(stored, [block, readPointerName(item)]);
+  const isBare = isRecord(members) && isEmpty(members['base_url']);
   const stores = profiles.length > 0 || listNewItemPaths(earlier, 'settings').length > 0;
   return isBare && stores ? REASONS['without-address'] : null;
 }
 
 /** Explains why an Agent Server profile must be activated again: the settings have a copy that its change does not reach. */
-function explainStaleCopy(item: DesiredItem, earlier: Plan, desired: DesiredState): Reason | null {
+function explainStaleCopy(
+  item: DesiredItem,
+  earlier: Plan,
+  { desired }: CollectionState,
+): Reason | null {
   const name = item.members?.[ACTIVE_FORM.main];
   const block = item.name === 'meta_profile' ? META_PROFILES_FORM.block : LLM_PROFILES_FORM.block;
   if (item.name === 'agent_profile') return null;

@@ -312,6 +312,34 @@ describe('an activation', () => {
     },
   );
 
+  it('on an app-server shows each key of the active profile that goes', async () => {
+    await service('app-server');
+    const keys = { aws_access_key_id: 'canary-id', aws_secret_access_key: 'canary-secret' };
+    await stored('/api/v1/settings/profiles/a', { llm: { model: 'bedrock/x', ...keys } });
+    await stored('/api/v1/settings/profiles/b', { llm: { model: 'bedrock/x' } });
+    await stored('/api/v1/settings/profiles/a/activate', {});
+    const { environment, paths, rules } = await planned('active: { llm_profile: b }');
+    expect(paths?.toSorted()).toEqual([
+      'change active.llm_profile',
+      'clear agent_settings.llm.aws_access_key_id',
+      'clear agent_settings.llm.aws_secret_access_key',
+    ]);
+    expect(new Set(rules)).toEqual(new Set(['clear-secret']));
+    expect(JSON.stringify(environment)).not.toContain('canary');
+  });
+
+  it('of a profile that no file declares follows the store of others', async () => {
+    await service('app-server');
+    await stored('/api/v1/settings/profiles/a', { llm: { model: 'anthropic/claude-sonnet-4-5' } });
+    await stored('/api/v1/settings/profiles/a/activate', {});
+    const file = 'llm_profiles: { b: { model: openai/gpt-5 } }\nactive: { llm_profile: a }';
+    expect((await planned(file)).paths).toContain('change active.llm_profile');
+    await applied(file);
+    const { body } = await front.ask('GET', PROFILES['app-server']);
+    expect(body).toMatchObject({ active_profile: 'a' });
+    expect((await planned(file)).paths).toEqual([]);
+  });
+
   it('follows a write of mcp servers, before which other secrets are read', async () => {
     await service('app-server');
     await stored('/api/v1/settings/profiles/a', { llm: { model: 'anthropic/claude-sonnet-4-5' } });

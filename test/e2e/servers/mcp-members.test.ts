@@ -114,6 +114,22 @@ describeEach(BOTH, isOnce)('a member of a server on $dialect, in $spelling', (gi
   );
 });
 
+describeEach(BOTH, isOnce)('a way to send a key, on $dialect, in $spelling', (given) => {
+  it.each([null, { strategy: 'none' }, { strategy: 'api_key' }, { strategy: 'bearer' }])(
+    'counts as none where there is no key: %j',
+    async (auth) => {
+      const before = { url: URL, transport: 'http', auth: { strategy: 'api_key' } };
+      const service = await serviceWith(given.dialect, { one: before, two: before });
+      const declared = { one: { url: URL, auth }, two: { url: URL, auth, description: 'd' } };
+      const asked = declaring(service, declared, given.spelling, { env });
+      expect((await plan(asked)).environments[0]?.changes).toHaveLength(1);
+      const { environments } = await apply({ ...asked, allow: ['secrets-gone'] });
+      expect(environments[0]).toMatchObject({ status: 'applied', error: null });
+      expect((await plan(asked)).environments[0]?.changes).toEqual([]);
+    },
+  );
+});
+
 describeEach(BOTH, isOnce)(
   'what says that a server needs no key on $dialect, in $spelling',
   (given) => {

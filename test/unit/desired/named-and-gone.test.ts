@@ -56,6 +56,11 @@ it.each([
     ],
   ],
   [
+    'two marketplaces of one name',
+    'settings: { registered_marketplaces: [{ name: a, source: "github:x/a" }, { name: b, source: "github:x/b" }, { name: a, source: "github:x/c" }] }',
+    ['3: Another entry of the list has this name.'],
+  ],
+  [
     'a tool by its name and by its class',
     'agent_profiles:\n  a:\n    llm_profile: m\n    tools:\n      - name: finish\n      - name: FinishTool',
     [

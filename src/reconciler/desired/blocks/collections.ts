@@ -31,7 +31,7 @@ import {
   type Resolve,
 } from './block.ts';
 import { NATIVE_SERVERS } from '../../model/field.ts';
-import { nativeTextKind } from './settings.ts';
+import { MARKETPLACES_FIELD, nativeTextKind } from './settings.ts';
 import { Secret } from '../../model/secret.ts';
 import { createRecord, type Value, type ValueRecord } from '../../model/value.ts';
 
@@ -183,8 +183,6 @@ function isRemoved({ node }: Member): boolean {
  * Blocks that name what is kept inside the settings: they are another spelling of fields there, and are planned and written with the
  * settings.
  */
-
-export const MARKETPLACES_FIELD = 'registered_marketplaces';
 
 /** Where the settings of an Agent Server have a marketplace: what any server takes of one, that one takes. */
 export const MARKETPLACE_PLACE = ['agent_settings', 'agent_context', MARKETPLACES_FIELD, '0'];

@@ -21,6 +21,7 @@ import { identityMember, MCP_LISTS, type McpList } from '../../model/mcp.ts';
 import { isSecretNode } from '../../model/native-schema.ts';
 import { isSensitiveName } from '../../model/secret-words.ts';
 import { isList, isRecord, createRecord, type Value } from '../../model/value.ts';
+import { mayHoldReference } from '../references.ts';
 import { envPairs, splitShellLine } from '../lines.ts';
 import {
   findExpectation,
@@ -37,6 +38,7 @@ export const settings: Block<'settings'> = {
   check: (holder, path) => [
     ...notSettable(holder, path),
     ...duplicateEntries(holder, path),
+    ...duplicateMarketplaces(holder, path),
     ...findDoubtfulValues(holder, path),
   ],
   isQuotable: isQuotableSetting,
@@ -156,6 +158,31 @@ function duplicateEntries(holder: MapNode, path: FilePath): PlacedFinding[] {
             ? 'Keep one of the two: an entry is identified by its name.'
             : 'Keep one of the two, or give each its own name. Without a name, an entry is identified by its url without userinfo, query and fragment.',
         path: known === entry ? entryPath : [...entryPath, key],
+      }),
+    ];
+  });
+}
+
+export const MARKETPLACES_FIELD = 'registered_marketplaces';
+
+/** Marketplaces that a list names again: a server refuses the list. */
+function duplicateMarketplaces(holder: MapNode, path: FilePath): PlacedFinding[] {
+  const list = member(member(holder, 'settings'), MARKETPLACES_FIELD);
+  const names = new Set<string>();
+  return (list?.kind === 'list' ? list.items : []).flatMap((entry, index) => {
+    const named = member(entry, 'name');
+    const name = readNodeText(named)?.trim() ?? '';
+    if (named === undefined || name === '' || mayHoldReference(name)) return [];
+    if (!names.has(name)) {
+      names.add(name);
+      return [];
+    }
+    return [
+      createFindingForNode(named, {
+        code: 'declared-twice',
+        message: 'Another entry of the list has this name.',
+        hint: 'Keep one of the two: a marketplace is identified by its name.',
+        path: [...path, 'settings', MARKETPLACES_FIELD, String(index), 'name'],
       }),
     ];
   });

@@ -130,7 +130,7 @@ export function collection(
         warnings: [...part.warnings, ...own, ...warnings, ...renamable],
       };
       const again = withAgain(form, told, judged, (item) => {
-        const why = wire?.again?.(item, earlier, input.desired) ?? null;
+        const why = wire?.again?.(item, earlier, judged) ?? null;
         const outdated = wire?.outdated?.(item, input.desired, input.fingerprints) ?? null;
         return why === null ? { reason: outdated } : { reason: why, consequence: true };
       });

@@ -75,7 +75,7 @@ export interface CollectionCodec extends Pick<
   /** The effect on the server of listing all items, as a sentence; absent if it has no effect. */
   readonly listWrites?: string;
   /** Explains why an unchanged item is written again after earlier changes of the plan; null if it is not. */
-  readonly again?: (item: DesiredItem, earlier: Plan, desired: DesiredState) => Reason | null;
+  readonly again?: (item: DesiredItem, earlier: Plan, judged: CollectionState) => Reason | null;
   /** Explains why an unchanged item is written again, judged by what was last written; null if it is not. */
   readonly outdated?: (
     item: DesiredItem,
