@@ -31,16 +31,9 @@ const GROUPS = [
     ],
   ],
   [
-    'In place of flags',
-    'A flag wins over its variable, a variable over the file. There is none for `--yes`, `--allow`, `--rotate` and `--all`.',
+    'Colours',
+    '`--no-color` wins over them. Every other choice is a flag.',
     [
-      ['SETPOINT_FILE', 'As --file: settings files, comma-separated.'],
-      ['SETPOINT_ENV', 'As --env: environments, comma-separated.'],
-      ['SETPOINT_SELECTOR', 'As --selector: one selector, such as ring=0,region in (eu,us).'],
-      ['SETPOINT_SHARD', 'As --shard, for plan, drift and apply: 0/4.'],
-      ['SETPOINT_OUTPUT', 'As --output: formats, comma-separated, such as text,json=plan.json.'],
-      ['SETPOINT_TIMEOUT', 'As --timeout.'],
-      ['SETPOINT_SERVER', 'As --server, for commands that only read.'],
       ['NO_COLOR', 'Not empty: no colour.'],
       ['FORCE_COLOR', 'Not empty and not 0: colour, even if the output is no terminal.'],
       ['TERM', 'dumb: no colour, and no progress line.'],

@@ -197,7 +197,7 @@ function optionsFor(inputs: Inputs, { env, signal }: StepContext): PlanRequest {
     selectorFrom: 'the input selector',
     shard,
     onSelected: (own, chosen) => {
-      if (shard !== undefined) process.stdout.write(shardText(shard, own, chosen, null));
+      if (shard !== undefined) process.stdout.write(shardText(shard, own, chosen));
     },
     base: base ?? undefined,
     policy: policy ?? undefined,

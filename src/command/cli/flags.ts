@@ -1,15 +1,12 @@
 import { usageError } from '../../reconciler/model/error.ts';
 import { choicesHint } from '../../reconciler/model/wording.ts';
 import { parseDuration, isInterval } from '../../reconciler/desired/blocks/watch.ts';
-import { isServiceAddress } from '../../reconciler/model/address.ts';
 import { withDotenv } from '../../reconciler/host/reference-source.ts';
 import type { Options } from '../../reconciler/operations/options.ts';
 import { computeFailureLimit } from '../../reconciler/operations/parallel.ts';
 import type { FlagValues } from './flag-table.ts';
 import type { Io } from './io.ts';
 import { FORMATS, type Format } from './words.ts';
-import type { Variables } from '../../reconciler/model/ports.ts';
-import type { Shard } from '../../reconciler/model/shard.ts';
 import { parseShard } from '../../reconciler/operations/flag-values.ts';
 import { shardText } from '../../reconciler/render/shard-text.ts';
 
@@ -36,36 +33,23 @@ type OptionFlags = FlagValues<
 /** The flags that direct what a command prints. */
 export type ReportFlags = FlagValues<'--output' | '--out' | '--no-color' | '--quiet' | '--verbose'>;
 
-/**
- * The options of an operation: a flag, else its variable, else undefined, so that the file or a default decides. A command that
- * writes takes no address from a variable.
- */
-export function parseOperationOptions(
-  flags: OptionFlags,
-  io: Io,
-  mode: 'reads' | 'writes',
-): Options {
+/** The options of an operation: a flag, else undefined, so that the file or a default decides. */
+export function parseOperationOptions(flags: OptionFlags, io: Io): Options {
   const env = withDotenv(io.env, flags.dotenv);
-  const named =
-    flags.all === true
-      ? undefined
-      : (environmentsNamed(flags.env) ?? commaSeparated(env['SETPOINT_ENV']));
+  const named = environmentsNamed(flags.env);
   const targets = named === undefined ? undefined : [...new Set(named)];
   const chosen = flags.env === undefined ? (flags.selector === undefined ? null : '-l') : '-e';
   if (flags.all === true && chosen !== null)
     throw usageError(`--all and ${chosen} exclude each other.`, 'Leave one of the two out.');
   return {
-    ...(io.settings === undefined
-      ? { file: flags.file ?? commaSeparated(env['SETPOINT_FILE']) }
-      : { text: io.settings }),
+    ...(io.settings === undefined ? { file: flags.file } : { text: io.settings }),
     env,
     targets,
-    targetsFrom: flags.env === undefined ? 'SETPOINT_ENV' : undefined,
-    ...parseSelectorFlag(flags, env),
+    ...(flags.selector === undefined ? {} : { selector: flags.selector }),
     base: flags.base,
     policy: flags.policy,
-    server: flags.server ?? (mode === 'reads' ? readServerVariable(env) : undefined),
-    timeout: parseTimeoutFlag(flags, env),
+    server: flags.server,
+    timeout: parseTimeoutFlag(flags),
     wait: parseWaitFlag('--wait', flags.wait),
     waitReady: parseWaitFlag('--wait-ready', flags.waitReady) || undefined,
     parallel: flags.parallel === undefined ? undefined : wholeNumber('--parallel', flags.parallel),
@@ -75,29 +59,13 @@ export function parseOperationOptions(
   };
 }
 
-/** Returns the label selector. A selector contains commas, so the variable stores one selector, not a list. */
-function parseSelectorFlag(
-  { all, selector }: OptionFlags,
-  env: Options['env'],
-): Pick<Options, 'selector' | 'selectorFrom'> {
-  if (selector !== undefined) return { selector };
-  const variable = env['SETPOINT_SELECTOR'] ?? '';
-  if (all === true || variable === '') return {};
-  return { selector: variable, selectorFrom: 'SETPOINT_SELECTOR' };
-}
-
 /** The names that -e gives: each flag one or several, comma-separated; no name has a comma. */
 export function environmentsNamed(env: OptionFlags['env']): readonly string[] | undefined {
   return env?.flatMap((text) => commaSeparated(text) ?? [text]);
 }
 
-export function parseTimeoutFlag(
-  { timeout }: Pick<OptionFlags, 'timeout'>,
-  env: Options['env'],
-): number | undefined {
-  if (timeout !== undefined) return duration('--timeout', timeout);
-  const variable = env['SETPOINT_TIMEOUT'] ?? '';
-  return variable === '' ? undefined : duration('SETPOINT_TIMEOUT', variable);
+export function parseTimeoutFlag({ timeout }: Pick<OptionFlags, 'timeout'>): number | undefined {
+  return timeout === undefined ? undefined : duration('--timeout', timeout);
 }
 
 /** A format and the file it is written to; null for stdout. */
@@ -109,13 +77,9 @@ export interface Output {
 /** The outputs of a command, of the formats that it has; text on stdout unless another format goes there. */
 export function parseReportOutputs(
   flags: ReportFlags,
-  env: Io['env'],
   formats: readonly Format[],
 ): readonly Output[] {
-  const named = flags.output === undefined ? 'SETPOINT_OUTPUT' : '-o';
-  const outputs = readNamedOutputs(flags, env).map((output) =>
-    checkOutputFormat(output, formats, named),
-  );
+  const outputs = readNamedOutputs(flags).map((output) => checkOutputFormat(output, formats));
   const toStdout = outputs.filter(({ path }) => path === null);
   if (toStdout.length > 1)
     throw usageError('One format goes to stdout; give the others a file: -o FORMAT=FILE.');
@@ -128,9 +92,9 @@ interface NamedOutput {
   readonly path: string | null;
 }
 
-/** The outputs that -o and --out name, or else the variable. */
-export function readNamedOutputs(flags: ReportFlags, env: Io['env']): readonly NamedOutput[] {
-  const named = (flags.output ?? commaSeparated(env['SETPOINT_OUTPUT']) ?? []).map((text) => {
+/** The outputs that -o and --out name. */
+export function readNamedOutputs(flags: ReportFlags): readonly NamedOutput[] {
+  const named = (flags.output ?? []).map((text) => {
     const [name = '', ...rest] = text.split('=');
     return { name, path: rest.length === 0 ? null : rest.join('=') };
   });
@@ -138,24 +102,20 @@ export function readNamedOutputs(flags: ReportFlags, env: Io['env']): readonly N
 }
 
 /** Reports whether the document is printed or saved as JSON, and can be read back. */
-export function hasJsonOutput(flags: ReportFlags, env: Io['env']): boolean {
-  return readNamedOutputs(flags, env).some(({ name }) => name === 'json');
+export function hasJsonOutput(flags: ReportFlags): boolean {
+  return readNamedOutputs(flags).some(({ name }) => name === 'json');
 }
 
-function checkOutputFormat(
-  { name, path }: NamedOutput,
-  formats: readonly Format[],
-  named: '-o' | 'SETPOINT_OUTPUT',
-): Output {
+function checkOutputFormat({ name, path }: NamedOutput, formats: readonly Format[]): Output {
   const format = formats.find((known) => known === name);
   if (format === undefined) {
     const known = FORMATS.some((other) => other === name);
     throw usageError(
-      known ? `This command does not print ${name}.` : `${named} takes a format.`,
+      known ? `This command does not print ${name}.` : '-o takes a format.',
       known ? `Available: ${formats.join(', ')}.` : choicesHint(name, formats),
     );
   }
-  if (path === '') throw usageError(`${named} FORMAT= needs a file after the sign.`);
+  if (path === '') throw usageError('-o FORMAT= needs a file after the sign.');
   return { format, path };
 }
 
@@ -252,47 +212,20 @@ function commaSeparated(text: string | undefined): readonly string[] | undefined
   return entries.length === 0 ? undefined : entries;
 }
 
-function readServerVariable(env: Options['env']): string | undefined {
-  const url = env['SETPOINT_SERVER'] ?? '';
-  if (url === '') return undefined;
-  if (isServiceAddress(url.trim().replace(/\/+$/, ''))) return url;
-  throw usageError(
-    'SETPOINT_SERVER takes an address: http, https or embedded:, without userinfo, query and fragment.',
-  );
-}
-
 /**
- * The shard of a run, as options: --shard, else SETPOINT_SHARD. stderr shows which part of the environments it is, because a run that finds
- * nothing has not read the others.
+ * The shard of a run, as options. stderr shows which part of the environments it is, because a run that finds nothing has not read the
+ * others.
  */
 export function shardOptions(
   flags: FlagValues<'--shard' | '--quiet'>,
-  env: Variables,
   { stderr }: Pick<Io, 'stderr'>,
 ): Pick<Options, 'shard' | 'onSelected'> {
-  const chosen = parseShardFlag(flags.shard, env);
-  if (chosen === null) return {};
+  if (flags.shard === undefined) return {};
+  const shard = parseShard('--shard', flags.shard);
   return {
-    shard: chosen.shard,
+    shard,
     onSelected: (own, all) => {
-      if (flags.quiet !== true) stderr.write(shardText(chosen.shard, own, all, chosen.from));
+      if (flags.quiet !== true) stderr.write(shardText(shard, own, all));
     },
   };
-}
-
-interface Chosen {
-  readonly shard: Shard;
-  /** The variables that chose it, unless a flag did. */
-  readonly from: string | null;
-}
-
-function parseShardFlag(flag: string | undefined, env: Variables): Chosen | null {
-  if (flag !== undefined) return { shard: parseShard('--shard', flag), from: null };
-  const variable = env['SETPOINT_SHARD'];
-  if (!isVariableSet(variable)) return null;
-  return { shard: parseShard('SETPOINT_SHARD', variable), from: 'SETPOINT_SHARD' };
-}
-
-function isVariableSet(variable: string | undefined): variable is string {
-  return variable !== undefined && variable !== '';
 }

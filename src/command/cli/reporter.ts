@@ -75,7 +75,7 @@ export function reporterFor<D>(
   io: Io,
   renderers: Renderers<D> = {},
 ): Reporter<D> {
-  const outputs = parseReportOutputs(flags, io.env, listFormats(renderers));
+  const outputs = parseReportOutputs(flags, listFormats(renderers));
   for (const { path } of outputs) if (path !== null) checkWritable(path);
   return reporterTo(outputs, renderers, flags, io);
 }
@@ -229,7 +229,7 @@ export async function reportFailure(thrown: unknown, flags: ReportFlags, io: Io)
   (await findTracer()).failed(code);
   const diagnostics = findFailureDiagnostics(failure);
   const listed = diagnostics === null ? {} : { diagnostics: diagnostics.map(toReportedDiagnostic) };
-  const outputs = failureOutputs(flags, io.env);
+  const outputs = failureOutputs(flags);
   const reporter = reporterTo<FailureDocument>(outputs, FAILURE_RENDERERS, flags, io);
   await reporter.data({ error: { code, message, hint, ...listed } }, () => '');
   if (diagnostics !== null) {
@@ -240,9 +240,9 @@ export async function reportFailure(thrown: unknown, flags: ReportFlags, io: Io)
 }
 
 /** The outputs of an error. One of the flags may be the mistake, so those that are not valid are skipped. */
-function failureOutputs(flags: ReportFlags, env: Io['env']): Output[] {
+function failureOutputs(flags: ReportFlags): Output[] {
   const formats = listFormats(FAILURE_RENDERERS);
-  const outputs = readNamedOutputs(flags, env).flatMap(({ name, path }): Output[] => {
+  const outputs = readNamedOutputs(flags).flatMap(({ name, path }): Output[] => {
     const format = formats.find((known) => known !== 'text' && known === name);
     if (format === undefined) return [];
     return path === null || canWrite(path) ? [{ format, path }] : [];

@@ -38,7 +38,7 @@ export async function applyApproval(
   const approval = readApproval(data, name, { now: now(), env: io.env });
   const { plan, approved_by: person } = approval;
   const env = plan.environments.map((environment) => environment.name);
-  const options = toolOptions(context, 'writes');
+  const options = toolOptions(context);
   const by = client();
   const actor = `${person}, by approval ${name}, used by ${by}`;
   const record = applyRecorder(data, now);
@@ -54,7 +54,6 @@ export async function applyApproval(
       {
         ...options,
         targets: env,
-        targetsFrom: undefined,
         approved: plan,
         beforeWrite: () => (used ??= use()),
         abandon: io.abandon,

@@ -22,9 +22,6 @@ export function sharedFlags({ file, timeout }: Flags<'mcp'>): {
 }
 
 /** The options of an operation that a tool runs. */
-export function toolOptions(
-  { flags, io }: Pick<ToolContext, 'flags' | 'io'>,
-  mode: 'reads' | 'writes',
-): Options {
-  return parseOperationOptions(sharedFlags(flags), io, mode);
+export function toolOptions({ flags, io }: Pick<ToolContext, 'flags' | 'io'>): Options {
+  return parseOperationOptions(sharedFlags(flags), io);
 }

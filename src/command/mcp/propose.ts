@@ -21,7 +21,7 @@ export async function proposeAndPlan(
   if ((value === undefined) !== args.isTrue('remove'))
     throw usageError('A proposal needs a value, or remove: true, and not both.');
   const environment = args.text('environment');
-  const options = toolOptions(context, 'reads');
+  const options = toolOptions(context);
   const proposal = await proposeChange({
     ...options,
     path: args.text('path') ?? '',
@@ -41,7 +41,7 @@ export async function proposeAndPlan(
       3,
     );
   const targets = environment === undefined ? undefined : [environment];
-  const planned = await plan({ ...options, targets, targetsFrom: undefined });
+  const planned = await plan({ ...options, targets });
   const did =
     proposal.status === 'written'
       ? `${visible(proposal.file)} was edited. Nothing was sent to a server.`

@@ -58,5 +58,5 @@ function readResourceText(kind: string, name: string, files: SettingsFiles): str
 type SettingsFiles = ReturnType<typeof loadTargets>['files'];
 
 function loadSettingsFiles(flags: Flags<'mcp'>, io: Io): SettingsFiles {
-  return loadTargets(toolOptions({ flags, io }, 'reads')).files;
+  return loadTargets(toolOptions({ flags, io })).files;
 }

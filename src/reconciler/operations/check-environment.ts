@@ -125,7 +125,7 @@ function policyCheck(
     return createWarnedCheck(
       'policy',
       warning.message,
-      'Leave --server and SETPOINT_SERVER out to use the address of the file.',
+      'Leave --server out to use the address of the file.',
     );
   if (isOnThisMachine(server))
     return createPassedCheck('policy', 'loopback address: no allow-list needed');

@@ -6,14 +6,9 @@ export function shardName({ index, count }: Shard): string {
   return `shard ${index}/${count}`;
 }
 
-/** The line that shows which part of the environments a run is about, and its source if that was no flag. */
-export function shardText(
-  { index, count }: Shard,
-  own: number,
-  chosen: number,
-  from: string | null,
-): string {
-  const name = `Shard ${index}/${count}${from === null ? '' : ` (from ${from})`}`;
+/** The line that shows which part of the environments a run is about. */
+export function shardText({ index, count }: Shard, own: number, chosen: number): string {
+  const name = `Shard ${index}/${count}`;
   const of = `of ${formatCount(chosen, 'environment')}`;
   return own === 0
     ? `${name}: none ${of}, nothing to do.\n`

@@ -114,10 +114,6 @@ for (const shell of SHELLS) {
       writeFileSync(join(folder.path, 'x.yaml'), SETTINGS.replace('staging', 'elsewhere'));
       expect(offered(shell, 'setpoint plan -f x.yaml -e ')).toEqual(['elsewhere', 'production']);
       expect(offered(shell, 'setpoint plan --file=x.yaml -e else')).toEqual(['elsewhere']);
-      expect(offered(shell, 'setpoint plan -e ', { SETPOINT_FILE: 'x.yaml' })).toEqual([
-        'elsewhere',
-        'production',
-      ]);
     });
 
     completes(
@@ -151,8 +147,6 @@ for (const shell of SHELLS) {
     });
 
     completes('nothing that a shell would run', () => {
-      const env = { SETPOINT_FILE: 'settings.yaml,$(touch hacked).yaml' };
-      offered(shell, 'setpoint plan -e ', env);
       offered(shell, 'setpoint plan -f $(touch hacked).yaml -e ');
       expect(existsSync(join(folder.path, 'hacked'))).toBe(false);
     });
@@ -293,12 +287,12 @@ describe('what the table of commands lists', () => {
     for (const name of COMMAND_NAMES) {
       const known = formatsFor(name);
       const formats = known.map(
-        (format) => parseReportOutputs({ output: [`${format}=x`] }, {}, known).at(-1)?.format,
+        (format) => parseReportOutputs({ output: [`${format}=x`] }, known).at(-1)?.format,
       );
       expect(formats).toEqual(known);
     }
     const known = formatsFor('validate');
-    expect(() => parseReportOutputs({ output: ['?'] }, {}, known)).toThrow(
+    expect(() => parseReportOutputs({ output: ['?'] }, known)).toThrow(
       expect.objectContaining({ hint: `Available: ${known.join(', ')}.` }),
     );
   });

@@ -58,18 +58,6 @@ it.each(['no', 'false', 'yes', ''])('--yes=%s is an error and never yes', async 
   expect((await run('get settings -e staging')).stdout).toContain('Nothing is stored yet.');
 });
 
-it.each([
-  ['SETPOINT_TIMEOUT', 'abc', 'SETPOINT_TIMEOUT takes a time'],
-  ['SETPOINT_OUTPUT', 'xml', 'SETPOINT_OUTPUT takes a format'],
-  ['SETPOINT_SERVER', 'nowhere', 'SETPOINT_SERVER takes an address'],
-  ['SETPOINT_ENV', 'prod', 'No environment named "prod" (from SETPOINT_ENV).'],
-])('a bad %s is named as the variable', async (name, value, words) => {
-  const { code, stderr } = await run('plan', { [name]: value });
-  expect(code).toBe(3);
-  expect(stderr).toContain(words);
-  expect(stderr).not.toMatch(/--timeout|--server|(?<!\w)-o takes/);
-});
-
 it('-e splits at commas, and repeats', async () => {
   for (const line of [
     'plan -e staging,production -o json',

@@ -5,7 +5,6 @@ import { startEmulator, type Emulator } from '../../../src/emulator/start.ts';
 import type {
   DoctorDocument,
   ExplainDocument,
-  ObservedDocument,
 } from '../../../src/reconciler/model/documents.gen.ts';
 import { folderWith } from '../../fixture/command.ts';
 import { setpoint } from '../../fixture/command-here.ts';
@@ -41,14 +40,6 @@ describe('in a folder without a settings file', () => {
     expect(stdout).toContain('fr');
     expect(stdout).not.toContain('canary');
     expect(readdirSync(folder.path)).toEqual([]);
-  });
-
-  it('get takes the address from SETPOINT_SERVER, too', async () => {
-    const env = { SETPOINT_API_KEY: KEY, SETPOINT_SERVER: service.url };
-    const { code, stdout } = await run(['get', 'settings', '-o', 'json'], env);
-    const { environments } = JSON.parse(stdout) as ObservedDocument;
-    expect(code).toBe(0);
-    expect(environments).toMatchObject([{ name: 'default', status: 'stored' }]);
   });
 
   it('a snapshot of get can be planned against by the file that init writes', async () => {

@@ -95,17 +95,6 @@ describe('-l chooses environments by their labels', () => {
     expect(posts()).toEqual([1, 1, 1]);
   });
 
-  it('SETPOINT_SELECTOR stands for it; a flag, or --all, wins', async () => {
-    const env = { SETPOINT_SELECTOR: 'region in (eu,us),ring=0' };
-    expect(await named(['plan'], env)).toEqual(['first']);
-    expect(await named(['plan', '-l', 'ring=1'], env)).toEqual(['second', 'third']);
-    expect(await named(['plan', '--all'], env)).toHaveLength(3);
-    expect(await named(['plan', '-e', 'second'], env)).toContain('(from SETPOINT_SELECTOR)');
-    expect((await run(['validate'], env)).stdout).toBe('Valid: first, second, third.\n');
-    expect((await run(['apply', '--yes'], env)).code).toBe(0);
-    expect(posts()).toEqual([1, 0, 0]);
-  });
-
   it.each([
     [['-l', 'ring=9'], 'Available: ring=0, ring=1.'],
     [['-l', ''], 'The selector "" is not valid: it is empty.'],
@@ -128,13 +117,6 @@ describe('-l chooses environments by their labels', () => {
     expect(stderr).toContain('--selector is for a new plan');
     expect((await run(['apply', 'plan.json', '-l', 'ring=0'])).code).toBe(0);
     expect(posts()).toEqual([1, 0, 0]);
-  });
-
-  it('init adds an environment whatever the variable says', async () => {
-    const { code, stderr } = await run(['init', '-e', 'fourth', '--server', stores[0]?.url ?? ''], {
-      SETPOINT_SELECTOR: 'ring=9',
-    });
-    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
   });
 
   it('of many environments messages name 20, and how many more there are', async () => {

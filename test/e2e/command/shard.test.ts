@@ -209,51 +209,21 @@ describe('apply', () => {
   });
 });
 
-describe('the shard of a variable', () => {
-  const whole = { shard: null, stderr: '' };
-  const of = (index: number, from: string) => ({
-    shard: { index, count: 4 },
-    stderr: expect.stringContaining(`Shard ${index}/4 (from ${from}): `),
-  });
-
-  it('is SETPOINT_SHARD, and nothing if that is empty', async () => {
-    const chosen = await planned([], { SETPOINT_SHARD: '1/4' });
-    expect(chosen).toMatchObject({ code: 0, ...of(1, 'SETPOINT_SHARD') });
-    expect(await planned([], { SETPOINT_SHARD: '' })).toMatchObject({ code: 0, ...whole });
-  });
-
-  it('a flag wins, and -q says nothing on stderr', async () => {
-    const env = { SETPOINT_SHARD: '3/4' };
-    expect(await planned(['--shard', '0/2'], env)).toMatchObject({ shard: { index: 0, count: 2 } });
-    expect(await planned(['-q'], env)).toMatchObject({ shard: { index: 3, count: 4 }, stderr: '' });
-  });
-
-  it('counts for plan, drift and apply alone', async () => {
-    const env = { SETPOINT_SHARD: '0/4' };
-    const { stdout } = await run(['get', 'settings', '-o', 'json'], env);
-    expect((JSON.parse(stdout) as PlanDocument).environments).toHaveLength(20);
-    for (const command of [['drift'], ['apply', '--all', '--yes']])
-      expect((await run(command, env)).stderr).toContain('Shard 0/4 (from SETPOINT_SHARD): ');
-  });
-});
-
 describe('a shard that cannot be', () => {
-  it.each<[string[], Record<string, string>, string]>([
-    [['--shard', '4/4'], {}, '--shard: there is no shard 4 of 4.'],
-    [['--shard', '1/1'], {}, 'The only one is 0/1.'],
-    [['--shard', '0/0'], {}, '--shard: there are 1 to 1000 shards.'],
-    [['--shard', '0/1001'], {}, '--shard: there are 1 to 1000 shards.'],
+  it.each<[string[], string]>([
+    [['--shard', '4/4'], '--shard: there is no shard 4 of 4.'],
+    [['--shard', '1/1'], 'The only one is 0/1.'],
+    [['--shard', '0/0'], '--shard: there are 1 to 1000 shards.'],
+    [['--shard', '0/1001'], '--shard: there are 1 to 1000 shards.'],
     ...['1', '', '/', '1/', '/4', '-1/4', '1/4/5', '1 / 4', '1.0/4', 'a/b', '0x1/4', '1/99999'].map(
-      (text): [string[], Record<string, string>, string] => [
+      (text): [string[], string] => [
         ['--shard', text],
-        {},
         '--shard: a shard is its number, from 0, and how many there are.',
       ],
     ),
-    [[], { SETPOINT_SHARD: '4' }, 'SETPOINT_SHARD: a shard is its number'],
-  ])('%j %j is a usage error, and nothing is sent', async (args, env, message) => {
+  ])('%j is a usage error, and nothing is sent', async (args, message) => {
     for (const command of [['plan'], ['apply', '--all', '--yes']]) {
-      const { code, stderr } = await run([...command, ...args], env);
+      const { code, stderr } = await run([...command, ...args]);
       expect({ code, stderr }).toEqual({ code: 3, stderr: expect.stringContaining(message) });
     }
     expect(store.requests).toEqual([]);

@@ -168,18 +168,6 @@ describe('which origins a key may be sent to', () => {
     expect(one?.requests[0]?.headers['x-session-api-key']).toBe('key-one');
   });
 
-  it('SETPOINT_SERVER counts for what reads, and never for apply', async () => {
-    use({
-      'settings.yaml': `version: 1\n${server(one, 'KEY_1')}\nsettings: { language: fr, sandbox_api_key: null }\n`,
-    });
-    await run(['plan'], { ...env, SETPOINT_SERVER: two?.url ?? '' });
-    const read = two?.requests.length ?? 0;
-    expect(read).toBeGreaterThan(0);
-    await run(['apply', '--yes'], { ...env, SETPOINT_SERVER: two?.url ?? '' });
-    expect(two?.requests).toHaveLength(read);
-    expect(one?.stored).toMatchObject({ language: 'fr' });
-  });
-
   const away =
     'version: 1\nserver: { url: "https://agents.invalid", api_key: "${env:KEY_1}" }\nsettings: { language: fr }\n';
 

@@ -93,13 +93,13 @@ describe('choosing by labels', () => {
     expect(() =>
       selectTargetsByLabel([plain], {
         selector: 'ring=0',
-        selectorFrom: 'SETPOINT_SELECTOR',
+        selectorFrom: 'the input selector',
         targets: undefined,
       }),
     ).toThrow(
       expect.objectContaining({
         message:
-          'No environment has labels that match "ring=0" (from SETPOINT_SELECTOR): there are no labels.',
+          'No environment has labels that match "ring=0" (from the input selector): there are no labels.',
         hint: 'Declare some: labels: { ring: "0" }.',
       }),
     );

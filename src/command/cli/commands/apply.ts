@@ -30,13 +30,13 @@ export async function applyCommand(flags: Flags<'apply'>, io: Io, saved?: string
   try {
     if (flags.dryRun === true && flags.ifEmpty === true) throw neverWrites();
     if (flags.dryRun === true && saved === undefined)
-      return await runPlan(flags, io, { voice: 'plan', mode: 'writes', codeOf: () => 0 });
+      return await runPlan(flags, io, { voice: 'plan', codeOf: () => 0 });
     const reporter = reporterFor(flags, io, OUTCOME_RENDERERS);
     const approved = saved === undefined ? undefined : await loadPlanToApply(saved, flags);
     const answered = flags.yes === true || approved !== undefined;
     const ask = answered ? null : confirmWith(io, (target) => `Apply these changes to ${target}?`);
-    const named = parseOperationOptions(flags, io, 'writes');
-    const options = { ...named, ...shardOptions(flags, named.env, io) };
+    const named = parseOperationOptions(flags, io);
+    const options = { ...named, ...shardOptions(flags, io) };
     if (!answered && ask === null) {
       // Problems of the file or the flags come first: --yes would not help.
       chooseTargets({ ...options, all: flags.all }, 'apply');

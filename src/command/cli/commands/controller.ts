@@ -45,7 +45,7 @@ export async function controllerCommand(flags: Flags<'controller'>, io: Io): Pro
       policy: flags.policy,
       stateSecret: flags.stateSecret,
       strict: flags.strict,
-      timeout: parseTimeoutFlag(flags, env),
+      timeout: parseTimeoutFlag(flags),
       signal,
       abandon: io.abandon,
       locks: createClusterLocks(flags, cluster),

@@ -16,7 +16,7 @@ export async function doctorCommand(flags: Flags<'doctor'>, io: Io): Promise<num
     const reporter = reporterFor(flags, io);
     const check = flags.check === true;
     const found = await doctor({
-      ...parseOperationOptions(flags, io, check ? 'writes' : 'reads'),
+      ...parseOperationOptions(flags, io),
       check,
       onChecks: checksView(io, flags.quiet === true),
     });

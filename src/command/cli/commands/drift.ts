@@ -18,7 +18,6 @@ export async function driftCommand(flags: Flags<'drift'>, io: Io): Promise<numbe
     return await runPlan(flags, io, {
       voice: 'drift',
       strict,
-      mode: 'reads',
       codeOf: (environment) => computeDriftExit(environment, failOn, strict),
     });
   } catch (thrown) {

@@ -15,7 +15,7 @@ export async function explainCommand(
 ): Promise<number> {
   try {
     const reporter = reporterFor(flags, io);
-    const options = parseOperationOptions(flags, io, 'reads');
+    const options = parseOperationOptions(flags, io);
     if (path === undefined) {
       const { document, file } = await effective(options);
       return await reporter.data(document, (style) => effectiveText(file, document.name, style));

@@ -21,10 +21,10 @@ export async function getCommand(flags: Flags<'get'>, io: Io, what = ''): Promis
   try {
     const resources = [...new Set(what.split(',').flatMap(resourcesNamed))];
     const reporter = reporterFor(flags, io);
-    const options = parseOperationOptions(flags, io, 'reads');
+    const options = parseOperationOptions(flags, io);
     const progress = progressView(io);
     const onStarting = startingView(io, progress, flags.quiet === true);
-    const digests = hasJsonOutput(flags, io.env);
+    const digests = hasJsonOutput(flags);
     const document = await get({ ...options, resources, digests, onStarting }).finally(
       progress.end,
     );

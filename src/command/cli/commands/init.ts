@@ -12,11 +12,7 @@ import { reporterFor, reportFailure } from '../reporter.ts';
 export async function initCommand(flags: Flags<'init'>, io: Io): Promise<number> {
   try {
     const reporter = reporterFor(flags, io);
-    const { targets, ...options } = parseOperationOptions(
-      { ...flags, env: flags.env ?? [] },
-      io,
-      'reads',
-    );
+    const { targets, ...options } = parseOperationOptions(flags, io);
     if (targets !== undefined && targets.length > 1)
       throw usageError('init adds one environment at a time.', 'Name one with -e.');
     const dialect = resolveInitDialect(flags);

@@ -29,7 +29,6 @@ export async function planCommand(flags: Flags<'plan'>, io: Io, saved?: string):
   return runPlan(flags, io, {
     voice: 'plan',
     strict: flags.strict === true,
-    mode: 'reads',
     saved,
     codeOf: includeChecksInExit(planExit(flags.exitCode === true)),
   });
@@ -60,8 +59,6 @@ interface PlanRun {
   readonly voice: Voice;
   /** True if values that could not be compared count; a saved plan may specify it. */
   readonly strict?: boolean;
-  /** Which variables count: those of a command that reads, or of one that writes. */
-  readonly mode: 'reads' | 'writes';
   /** The path of a saved plan to show instead of a new one. */
   readonly saved?: string | undefined;
   readonly codeOf: (environment: EnvironmentPlan, strict: boolean) => number;
@@ -97,15 +94,14 @@ export async function runPlan(flags: PlanFlags, io: Io, run: PlanRun): Promise<n
 function runPlanRequest(
   flags: PlanFlags,
   io: Io,
-  { voice, mode, strict }: PlanRun,
+  { voice, strict }: PlanRun,
   parts: PlanParts,
 ): Promise<PlanTail> {
-  // A trial sends the keys of the file to their own addresses, like an apply.
-  const options = parseOperationOptions(flags, io, flags.check === true ? 'writes' : mode);
-  const shard = shardOptions(flags, options.env, io);
+  const options = parseOperationOptions(flags, io);
+  const shard = shardOptions(flags, io);
   const { snapshot, rotate, without, only, allow, maxAge, maxFailures } = flags;
   const age = maxAge === undefined ? undefined : parseAge('--max-age', maxAge);
-  const digests = hasJsonOutput(flags, io.env);
+  const digests = hasJsonOutput(flags);
   const progress = progressView(io);
   const request: PlanRequest = {
     ...options,

@@ -49,9 +49,9 @@ export async function pullCommand(flags: Flags<'pull'>, io: Io): Promise<number>
 
 /** Without a file, objects of Kubernetes can still be made of all that the service of --server has. */
 function parsePullFlags(flags: Flags<'pull'>, io: Io): PullRun {
-  const options = parseOperationOptions(flags, io, 'reads');
+  const options = parseOperationOptions(flags, io);
   const { server, env } = options;
-  const isRendered = readNamedOutputs(flags, io.env).some(({ name }) => name === 'kubernetes');
+  const isRendered = readNamedOutputs(flags).some(({ name }) => name === 'kubernetes');
   if (!isRendered || server === undefined || !hasNoFile(options))
     return { ...options, adopt: flags.adopt };
   const hasKey = (env['SETPOINT_API_KEY'] ?? '') !== '';

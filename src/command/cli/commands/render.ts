@@ -10,7 +10,6 @@ import { diagnosticsText } from '../../../reconciler/render/error-text.ts';
 import { renderJson } from '../../../reconciler/render/json.ts';
 import type { Flags } from '../command-table.ts';
 import {
-  environmentsNamed,
   readNamedOutputs,
   parseOperationOptions,
   parseReportOutputs,
@@ -34,7 +33,7 @@ export async function renderCommand(
     if (what !== undefined && !WHAT.some((one) => one === what))
       throw usageError('Only crd and krm can be named.', choicesHint(what, WHAT));
     if (what === 'krm') return await runKrmFunction(flags, io);
-    const outputs = parseRenderOutputs(flags, io);
+    const outputs = parseRenderOutputs(flags);
     for (const { path } of outputs) if (path !== null) checkWritable(path);
     const objects =
       what === 'crd'
@@ -61,24 +60,17 @@ async function renderKubeObjects(
 }
 
 /** Objects go to stdout unless each format has a file. */
-function parseRenderOutputs(flags: Flags<'render'>, io: Io): readonly Output[] {
-  if (readNamedOutputs(flags, io.env).some(({ name }) => name === 'text'))
+function parseRenderOutputs(flags: Flags<'render'>): readonly Output[] {
+  if (readNamedOutputs(flags).some(({ name }) => name === 'text'))
     throw usageError('Objects have no text format.', `Available: ${FORMATS.join(', ')}.`);
-  const outputs = parseReportOutputs(flags, io.env, FORMATS).filter(
-    ({ format }) => format !== 'text',
-  );
-  return readNamedOutputs(flags, io.env).length === 0
-    ? [{ format: 'kubernetes', path: null }]
-    : outputs;
+  const outputs = parseReportOutputs(flags, FORMATS).filter(({ format }) => format !== 'text');
+  return readNamedOutputs(flags).length === 0 ? [{ format: 'kubernetes', path: null }] : outputs;
 }
 
 function createRenderRequest(flags: Flags<'render'>, io: Io): RenderRequest {
   checkNames(flags);
   return {
-    ...parseOperationOptions(flags, io, 'reads'),
-    targets: environmentsNamed(flags.env),
-    selector: flags.selector,
-    selectorFrom: undefined,
+    ...parseOperationOptions(flags, io),
     namespace: flags.namespace,
     secret: flags.secret,
   };
@@ -100,7 +92,7 @@ async function runKrmFunction(flags: Flags<'render'>, io: Io): Promise<number> {
       ...own,
       text,
       targets: environments ?? own.targets,
-      targetsFrom: environments === undefined ? own.targetsFrom : 'the functionConfig',
+      targetsFrom: environments === undefined ? undefined : 'the functionConfig',
       namespace: config.namespace ?? own.namespace,
       secret: config.secret ?? own.secret,
       crd: config.crd === true,

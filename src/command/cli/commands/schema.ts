@@ -36,7 +36,7 @@ async function pullLock(flags: Flags<'schema'>, io: Io): Promise<number> {
   const { pullSchema } = await import('../../../reconciler/operations/pull-schema.ts');
   const { parseOperationOptions: optionsFrom } = await import('../flags.ts');
   const reporter = reporterFor<PulledSchemas>(flags, io);
-  const document = await pullSchema(optionsFrom(flags, io, 'reads'));
+  const document = await pullSchema(optionsFrom(flags, io));
   const written = await reporter.data(document, (style) => formatPulledSchema(document, style));
   return conclude(reporter, document.environments, written);
 }

@@ -26,7 +26,7 @@ export async function smokeCommand(flags: Flags<'smoke'>, io: Io): Promise<numbe
     }
     const progress = progressView(io);
     const document = await smoke({
-      ...parseOperationOptions(flags, io, 'writes'),
+      ...parseOperationOptions(flags, io),
       all: flags.all,
       confirm:
         ask === null

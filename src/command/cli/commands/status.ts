@@ -75,7 +75,7 @@ async function fromPage(flags: Flags<'status'>, { env, signal }: Io): Promise<Wa
     url: flags.server ?? '',
     token: watchToken(env, credentialText),
     env,
-    timeout: parseTimeoutFlag(flags, env) ?? TIMEOUT,
+    timeout: parseTimeoutFlag(flags) ?? TIMEOUT,
     signal,
   });
 }

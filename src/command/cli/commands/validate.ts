@@ -3,7 +3,7 @@ import { checkTargets, validationDocument } from '../../../reconciler/operations
 import { diagnosticsText } from '../../../reconciler/render/error-text.ts';
 import { visible } from '../../../reconciler/render/text.ts';
 import type { Flags } from '../command-table.ts';
-import { environmentsNamed, parseOperationOptions } from '../flags.ts';
+import { parseOperationOptions } from '../flags.ts';
 import { VALIDATION_RENDERERS } from '../printer.ts';
 import type { Io } from '../io.ts';
 import { reporterFor, reportFailure } from '../reporter.ts';
@@ -13,11 +13,8 @@ export async function validateCommand(flags: Flags<'validate'>, io: Io): Promise
   try {
     const reporter = reporterFor(flags, io, VALIDATION_RENDERERS);
     const { diagnostics, targets } = checkTargets({
-      ...parseOperationOptions(flags, io, 'reads'),
+      ...parseOperationOptions(flags, io),
       server: undefined,
-      targets: environmentsNamed(flags.env),
-      selector: flags.selector,
-      selectorFrom: undefined,
     });
     const document = validationDocument(diagnostics);
     const names = namesListed(targets.map(({ name }) => visible(name)));

@@ -54,12 +54,12 @@ export async function watchCommand(flags: Flags<'watch'>, io: Io, plan?: string)
   growThreadPool(process.env);
   try {
     const data = flags.data ?? DEFAULT_DATA;
-    const named = parseOperationOptions(flags, io, 'writes');
+    const named = parseOperationOptions(flags, io);
     const disks = new DiskAnswers();
     const interval = parseIntervalFlag(flags.interval);
     const request = {
       ...named,
-      ...shardOptions(flags, named.env, io),
+      ...shardOptions(flags, io),
       strict: flags.strict,
       unanswered: (paths: Iterable<string>) => disks.findSilent(paths),
       sharedSecrets: new SharedSecrets(named.env, SYSTEM_CLOCK, interval, named.signal),

@@ -45,8 +45,7 @@ const PLAIN_PAIR = /^[A-Za-z0-9][A-Za-z0-9._/-]*=[A-Za-z0-9._-]+$/;
 
 /** The environments of the settings files, read offline. Throws if a file is not valid. */
 function loadTargetsOffline(files: readonly string[], io: Io): readonly Target[] {
-  return loadTargets(parseOperationOptions(files.length === 0 ? {} : { file: files }, io, 'reads'))
-    .targets;
+  return loadTargets(parseOperationOptions(files.length === 0 ? {} : { file: files }, io)).targets;
 }
 
 function environmentNames(files: readonly string[], io: Io): readonly string[] {
