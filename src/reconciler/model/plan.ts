@@ -2,7 +2,7 @@ import { ACTIONS, type Action, type ActionCounts, formatActionNoun } from './act
 import type { Refusal } from './guard.ts';
 import type { ErrorCode, ErrorReport, Warning } from './error.ts';
 import type { DesiredState, Organization, SettingsWrite, ServiceDialect } from './state.ts';
-import { type Path, type Source, formatPath } from './path.ts';
+import { type Path, type Source, formatPath, samePath } from './path.ts';
 import type { Proof } from './proof.ts';
 import type { Reason, ReasonCode } from './reasons.ts';
 import type { Shard } from './shard.ts';
@@ -148,7 +148,9 @@ export function listPlanChanges(plan: Plan): Change[] {
 }
 
 export function listUnmanagedPlanPaths(plan: Plan): Path[] {
-  return plan.flatMap(({ unmanaged }) => unmanaged);
+  const paths = plan.flatMap(({ unmanaged }) => unmanaged);
+  const along = listPlanChanges(plan).filter(({ cause }) => cause !== undefined);
+  return paths.filter((path) => along.every((change) => !samePath(change.path, path)));
 }
 
 /** Everything that could not be compared. */

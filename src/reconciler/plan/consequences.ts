@@ -102,7 +102,26 @@ export function listConsequences(
   return [
     ...listStoredChanges(prediction, observed, findCause),
     ...listServerChanges(prediction, observed, desired, findCause),
+    ...listDeactivation(write, prediction, observed, findCause),
   ].filter(({ path }) => !isPlanned(path) && !managesField(desired, formatPath(path)));
+}
+
+/** The profile that a write of the llm makes inactive. */
+function listDeactivation(
+  { fields }: SettingsWrite,
+  { expected }: Prediction,
+  { profiles }: ObservedState,
+  findCause: (place: Path) => Change,
+): readonly Change[] {
+  const was = profiles?.active ?? null;
+  const isEnded = was !== null && expected.profiles?.active !== was;
+  if (!isEnded || !Object.keys(fields).some(isOfLlm)) return [];
+  return [createConsequence(findCause(MODEL_PART), ACTIVE_ITEM, MODEL_PART, was, null)];
+}
+
+/** Reports whether a setting is of the llm, or of the kind of agent, which decides whether there is one. */
+export function isOfLlm(name: string): boolean {
+  return isNamedWithin(name, MODEL_PART) || isNamedWithin(name, AGENT_KIND);
 }
 
 /** The first change of those that write the same fields: such changes have the same consequences. */
@@ -293,8 +312,10 @@ function listLostMembers(
 
 /** Reports whether a change makes an LLM profile active. */
 export function isActivation({ path }: Pick<Change, 'path'>): boolean {
-  return samePath(path, ACTIVE_PROFILE) || samePath(path, ['active', 'llm_profile']);
+  return samePath(path, ACTIVE_PROFILE) || samePath(path, ACTIVE_ITEM);
 }
+
+const ACTIVE_ITEM: Path = ['active', 'llm_profile'];
 
 /** Lists the values on the service that differ from its defaults. */
 export const listStoredNames = onceFor(

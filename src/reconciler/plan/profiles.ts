@@ -1,4 +1,4 @@
-import { ACTIVE_PROFILE, AGENT_KIND, isNamedWithin, MODEL_PART } from '../model/field.ts';
+import { ACTIVE_PROFILE, isNamedWithin, MODEL_PART } from '../model/field.ts';
 import { formatPath, type Path, pathNamed, isWithin } from '../model/path.ts';
 import type { SettingsWrite, DesiredField, DesiredState, ObservedState } from '../model/state.ts';
 import type { Warning } from '../model/error.ts';
@@ -14,7 +14,7 @@ import {
 } from '../model/value.ts';
 import { ACTIVE_FORM, LLM_PROFILES_FORM } from '../model/collection-forms.ts';
 import { itemNamed, itemsDeclared } from '../model/collection.ts';
-import { predictWrite } from './consequences.ts';
+import { isOfLlm, predictWrite } from './consequences.ts';
 import { normalPath } from '../model/path-facts.ts';
 import { namesListed } from '../model/wording.ts';
 
@@ -155,10 +155,6 @@ export function isUnchanged(name: string, before: ObservedState, after: Observed
       ['profile', profiles?.llms[name] ?? null],
     ]);
   return sameValue(llm(before), llm(after));
-}
-
-function isOfLlm(name: string): boolean {
-  return isNamedWithin(name, MODEL_PART) || isNamedWithin(name, AGENT_KIND);
 }
 
 /**

@@ -340,6 +340,24 @@ describe('an activation', () => {
     expect((await planned(file)).paths).toEqual([]);
   });
 
+  it.each(['', '\nllm_profiles: { a: { model: own/x, temperature: 0.5 } }'])(
+    'ends with a change of the llm, which the plan shows: %j',
+    async (blocks) => {
+      await service('app-server');
+      await stored('/api/v1/settings/profiles/a', { llm: { model: 'own/x' } });
+      await stored('/api/v1/settings/profiles/a/activate', {});
+      const file = `settings: { llm_model: own/y }${blocks}`;
+      const { paths, environment } = await planned(file);
+      expect(paths?.slice(0, 2)).toEqual(['change llm_model', 'clear active.llm_profile']);
+      expect(environment?.unmanaged).not.toContainEqual(['active', 'llm_profile']);
+      expect(JSON.stringify(environment)).not.toContain('setpoint activates it again');
+      await applied(file);
+      const { body } = await front.ask('GET', PROFILES['app-server']);
+      expect(body).toMatchObject({ active_profile: null });
+      expect((await planned(file)).paths).toEqual([]);
+    },
+  );
+
   it('follows a write of mcp servers, before which other secrets are read', async () => {
     await service('app-server');
     await stored('/api/v1/settings/profiles/a', { llm: { model: 'anthropic/claude-sonnet-4-5' } });

@@ -120,7 +120,7 @@ export function collection(
       const room = roomMade(form, wire, judged);
       const part = { ...planOf(followed, input, items), room };
       const warnings = exhaustive === undefined ? [] : listWrites(form, wire);
-      const own = wire?.warned?.(part.changes, judged) ?? [];
+      const own = wire?.warned?.(part.changes, judged, earlier) ?? [];
       const renamable =
         wire?.rename === undefined ? [] : mayBeRenamed(form, part.unmanaged, judged, input.base);
       const left = listSkippedNames(input.desired, block);

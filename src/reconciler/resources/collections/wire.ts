@@ -67,7 +67,11 @@ export interface CollectionCodec extends Pick<
   /** Where the settings have a member of an item, if they do: which releases have it is known by that. */
   readonly placeOf?: (name: string) => Path;
   /** Returns the warnings of a plan with these changes. */
-  readonly warned?: (changes: readonly Change[], judged: CollectionState) => readonly Warning[];
+  readonly warned?: (
+    changes: readonly Change[],
+    judged: CollectionState,
+    earlier: Plan,
+  ) => readonly Warning[];
   /** Reports whether an unnamed item stays although the file names all permitted ones. */
   readonly keeps?: (item: ListedItem, judged: CollectionState) => boolean;
   /** The blocks whose items keep a server from removing an item that they name. */

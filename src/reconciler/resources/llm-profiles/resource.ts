@@ -12,9 +12,11 @@ import { isWithin } from '../../model/path.ts';
 import { findServerDefault, nativeNodes } from '../../model/native-schema.ts';
 import type { Change, Plan } from '../../model/plan.ts';
 import type { Warning } from '../../model/error.ts';
-import type { DesiredState } from '../../model/state.ts';
+import type { DesiredState, ObservedState } from '../../model/state.ts';
 import { createRecord, isEmpty, isRecord, readPath, type Value } from '../../model/value.ts';
 import { withPart } from '../../effects/stored.ts';
+import { findDeactivation } from '../../plan/profiles.ts';
+import { extractSettingsPlan } from '../../plan/settings-part.ts';
 import { changesInSettings } from '../active-effects.ts';
 import { collection } from '../collections/collection.ts';
 import { renameOverPath } from '../collections/whole.ts';
@@ -82,11 +84,18 @@ function findDeactivatedProfile(
   return active.name === name || isEmpty(active.members['base_url']) ? active.name : null;
 }
 
+/** Reports whether the plan makes the active profile inactive with the settings, which are written first. */
+function isDeactivatedBefore(plan: Plan, settings: ObservedState): boolean {
+  return findDeactivation(extractSettingsPlan(plan).write, settings)?.again === false;
+}
+
 /** States that a store makes the active profile inactive, and the consequences. */
 function warnStoreDeactivation(
   changes: readonly Change[],
-  { listing, desired }: CollectionState,
+  { listing, desired, settings }: CollectionState,
+  earlier: Plan,
 ): Warning[] {
+  if (isDeactivatedBefore(earlier, settings)) return [];
   const stored = changes.filter(({ action }) => action !== 'remove').map(readChangedItemName);
   const ended = stored
     .map((name) => findDeactivatedProfile(name, listing, desired))
@@ -112,6 +121,7 @@ function listReactivationChanges(
   { listing, desired, settings }: CollectionState,
   planned: Plan,
 ): readonly Change[] {
+  if (isDeactivatedBefore(planned, settings)) return [];
   const changes = planned.at(-1)?.changes ?? [];
   const deactivates = (change: Change): string | null =>
     change.action === 'remove'
