@@ -1,6 +1,7 @@
 import { type Routes, withOpenApi, type Call } from '../call.ts';
 import { parseAnswerModule, schemaAnswer, parseSchemaSnapshot } from '../native/schema.ts';
 import { openVault } from '../native/vault.ts';
+import { automationRoutes } from '../automation/automations.ts';
 import { agentServerSecrets } from '../collections/agent-server-secrets.ts';
 import { collectionRoutes } from '../collections/collection.ts';
 import { readSentBody } from './body.ts';
@@ -41,6 +42,7 @@ export function agentServerRoutes(apiKey: string | undefined): Routes {
     ...createNamedRoutes(kind, agentProfiles(kind)),
     ...createNamedRoutes(kind, metaProfiles),
     ...createAllInstalledRoutes(kind),
+    ...automationRoutes(),
   ];
   return withOpenApi(INFO, routes);
 }

@@ -3,12 +3,13 @@ import { type Json, writeJson } from '../json.ts';
 import type { RuleProblem } from '../rules.ts';
 
 /**
- * An answer of the service. A `text` is a 200 in plain text. A `crash` is a 500 in plain text, after which the connection is closed
+ * An answer of the service. A `text` is a 200 in plain text, and an `empty` one a 204. A `crash` is a 500 in plain text, after which the connection is closed
  * without notice.
  */
 export type Answer =
   | { readonly kind: 'json'; readonly status: number; readonly body: Json; readonly allow?: string }
   | { readonly kind: 'text'; readonly text: string }
+  | { readonly kind: 'empty' }
   | { readonly kind: 'redirect'; readonly to: string }
   | { readonly kind: 'crash' };
 
@@ -37,6 +38,11 @@ function item({ type, loc, msg, input, ctx }: RuleProblem): Json {
 export function sendAnswer(answer: Answer, response: ServerResponse): void {
   if (answer.kind === 'crash') return sendCrash(response);
   if (answer.kind === 'text') return sendText(200, answer.text, response);
+  if (answer.kind === 'empty') {
+    response.writeHead(204, { 'content-type': 'application/json' });
+    response.end();
+    return;
+  }
   if (answer.kind === 'redirect') {
     response.writeHead(307, { location: answer.to, 'content-length': 0 });
     response.end();
