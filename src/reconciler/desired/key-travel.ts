@@ -120,6 +120,18 @@ export function travelProblem(
   policy: TravelPolicy,
   sent?: Iterable<string>,
 ): TravelProblem | null {
+  const { automation, ...own } = server;
+  const problem = problemOfServer(target, own, policy, sent);
+  if (problem !== null || automation === undefined) return problem;
+  return problemOfServer(target, { ...own, ...automation }, policy, sent);
+}
+
+function problemOfServer(
+  target: Target,
+  server: ServerSettings,
+  policy: TravelPolicy,
+  sent: Iterable<string> | undefined,
+): TravelProblem | null {
   const read = partsWithReferences(target);
   const missing = missingLists(read, server, withinLimits(policy, target));
   if (missing !== null) return missing;

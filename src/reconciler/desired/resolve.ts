@@ -200,6 +200,33 @@ export interface ServerProblem {
   readonly ref: string;
 }
 
+interface ResolvedText {
+  readonly text: string;
+  readonly ref: string | null;
+}
+
+/** Returns the addresses from references that are no address of a service. */
+function findAddressProblems(
+  addresses: Readonly<Record<string, ResolvedText | null>>,
+): readonly ServerProblem[] {
+  return Object.entries(addresses).flatMap(([name, read]) =>
+    read === null || read.ref === null || isServiceAddress(read.text.trim())
+      ? []
+      : [
+          {
+            path: ['server', name],
+            reason: 'its value is not the address of a service',
+            ref: read.ref,
+          },
+        ],
+  );
+}
+
+function toOrigin({ text, ref }: ResolvedText): { readonly url: string; readonly origin: string } {
+  const url = text.trim();
+  return { url: url.replace(/\/+$/, ''), origin: ref ?? urlOrigin(url) };
+}
+
 /** Returns how to reach a target's service, references resolved; or every reason why that is not known. */
 export function resolveServer(
   target: Target,
@@ -208,7 +235,7 @@ export function resolveServer(
   | { readonly server: ServerSettings }
   | { readonly problems: readonly ServerProblem[]; readonly url: string | null } {
   const problems: ServerProblem[] = [];
-  const resolved = (path: readonly string[]): { text: string; ref: string | null } | null => {
+  const resolved = (path: readonly string[]): ResolvedText | null => {
     const written = readNodeText(path.reduce((node, key) => member(node, key), target.server));
     if (written === undefined) return null;
     const found = lookUp(written, source);
@@ -237,26 +264,20 @@ export function resolveServer(
     if (value !== null) headers.set(name, value);
   }
   const tls = resolveTlsFiles(resolved);
-  const trimmed = url?.text.trim() ?? '';
-  if (url !== null && url.ref !== null && !isServiceAddress(trimmed)) {
-    problems.push({
-      path: ['server', 'url'],
-      reason: 'its value is not the address of a service',
-      ref: url.ref,
-    });
-  }
-  if (problems.length > 0) return { problems, url: url === null ? null : trimmed };
+  const automation = resolved(['automation_url']);
+  problems.push(...findAddressProblems({ url, automation_url: automation }));
+  if (problems.length > 0) return { problems, url: url?.text.trim() ?? null };
   const auth = readNodeText(member(target.server, 'auth'));
   const dialect = readNodeText(member(target.server, 'dialect'));
   return {
     server: {
-      url: trimmed.replace(/\/+$/, ''),
-      origin: url === null ? '' : (url.ref ?? urlOrigin(trimmed)),
+      ...(url === null ? { url: '', origin: '' } : toOrigin(url)),
       apiKey,
       auth: auth === 'session-key' || auth === 'bearer' ? auth : 'both',
       dialect: isDialect(dialect) ? dialect : 'auto',
       headers,
       ...tls,
+      ...(automation === null ? {} : { automation: toOrigin(automation) }),
       compareSecrets: isTrue(member(target.server, 'compare_secrets')),
     },
   };

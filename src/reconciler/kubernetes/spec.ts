@@ -124,7 +124,16 @@ function serverSpec(server: Node | undefined, taking: Taking): KubeObject {
     const file = member(server, name);
     if (file !== undefined) refuse(file, { filePath: ['server', name] }, tlsFile(name), taking);
   }
-  const own = createSpecMembers(server, ['url', 'api_key', 'headers', ...TLS_FILES]);
+  const beside = member(server, 'automation_url');
+  if (beside !== undefined)
+    refuse(beside, { filePath: ['server', 'automation_url'] }, ONE_ADDRESS, taking);
+  const own = createSpecMembers(server, [
+    'url',
+    'automation_url',
+    'api_key',
+    'headers',
+    ...TLS_FILES,
+  ]);
   return {
     url: readServerUrl(server, taking),
     ...(apiKeySecretRef === undefined ? {} : { apiKeySecretRef }),
@@ -132,6 +141,11 @@ function serverSpec(server: Node | undefined, taking: Taking): KubeObject {
     ...own,
   };
 }
+
+const ONE_ADDRESS = {
+  message: 'A SettingsTarget has no automation_url: its Secrets are sent to one origin.',
+  hint: 'Have one address answer for both, as the ingress of Agent Canvas does.',
+};
 
 function tlsFile(name: (typeof TLS_FILES)[number]) {
   return {

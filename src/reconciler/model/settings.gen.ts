@@ -421,6 +421,150 @@ export type AgentProfile = {
   acp_args?: string[] | null;
 } | null;
 /**
+ * A source of events; null removes it. What it leaves out stays, and has its default in a new one.
+ */
+export type Webhook = {
+  /**
+   * Its name in lists. Left out, a new one has its source as its name.
+   */
+  display_name?: string;
+  secret?: SecretReference3;
+  /**
+   * The JMESPath of the name of an event in its body.
+   */
+  event_key_expr?: string;
+  /**
+   * The header that has the signature.
+   */
+  signature_header?: string;
+  /**
+   * How events are signed.
+   */
+  signature_scheme?: 'hmac_sha256_hex' | 'standard_webhooks' | 'slack_v0';
+  /**
+   * The header by which events that come twice are known; null for none. Automation services have it from 1.26.
+   */
+  event_id_header?: string | null;
+  /**
+   * Whether its events are taken. Left out, it is not managed. The secret of one that is off cannot be compared.
+   */
+  enabled?: boolean;
+} | null;
+/**
+ * The secret by which its events are signed, 8 to 255 characters. A new webhook needs it. It is compared by an empty event that is signed with it; another one replaces the webhook.
+ */
+export type SecretReference3 = string;
+/**
+ * A prompt, and either cron or event; null removes it. What it leaves out stays, and has its default in a new one.
+ */
+export type Automation = {
+  /**
+   * What the agent is asked.
+   */
+  prompt?: string;
+  /**
+   * The schedule: five fields, six with seconds, or a word such as @daily. It takes the place of event; null for none.
+   */
+  cron?: string | null;
+  /**
+   * The IANA time zone of cron.
+   */
+  timezone?: string;
+  /**
+   * The event that starts it, declared whole. It takes the place of cron; null for none.
+   */
+  event?: {
+    /**
+     * Where it comes from: a source of webhooks, or one that the service has built in, such as github.
+     */
+    source: string;
+    /**
+     * The events, by name; * for all.
+     *
+     * @minItems 1
+     */
+    events: [string, ...string[]];
+    /**
+     * A JMESPath that an event must meet.
+     */
+    filter?: string | null;
+    /**
+     * Whether each event starts a run, or goes on with the conversation of its subject.
+     */
+    destination?: 'dispatch_run' | 'continue_conversation';
+    /**
+     * The JMESPath of the subject of an event.
+     */
+    subject_key_expr?: string | null;
+    /**
+     * The JMESPath of the text that an event adds to the conversation.
+     */
+    turn_text_expr?: string | null;
+    /**
+     * Whether an event wakes the agent.
+     */
+    wake_agent?: boolean;
+  } | null;
+  /**
+   * The LLM profile, by its name; null for the one of the service. It takes the place of agent_profile.
+   */
+  model?: string | null;
+  /**
+   * The agent profile, by its name; null for none. It takes the place of model.
+   */
+  agent_profile?: string | null;
+  /**
+   * The repositories that the agent works in.
+   */
+  repos?: {
+    /**
+     * The address of a repository, or owner/name with a provider.
+     */
+    url: string;
+    /**
+     * Where owner/name is.
+     */
+    provider?: 'github' | 'gitlab' | 'bitbucket' | 'azure_devops';
+    /**
+     * The branch, tag or commit.
+     */
+    ref?: string;
+  }[];
+  /**
+   * How long a run may take, in seconds.
+   */
+  timeout?: number;
+  /**
+   * Whether the sandbox stays after a run. An event with destination continue_conversation needs true.
+   */
+  keep_alive?: boolean;
+  /**
+   * What it is for; null clears it. Automation services have it from 1.26.
+   */
+  description?: string | null;
+  /**
+   * Tags, in small letters. Automation services have them from 1.26.
+   *
+   * @maxItems 10
+   */
+  tags?:
+    | []
+    | [string]
+    | [string, string]
+    | [string, string, string]
+    | [string, string, string, string]
+    | [string, string, string, string, string]
+    | [string, string, string, string, string, string]
+    | [string, string, string, string, string, string, string]
+    | [string, string, string, string, string, string, string, string]
+    | [string, string, string, string, string, string, string, string, string]
+    | [string, string, string, string, string, string, string, string, string, string];
+  /**
+   * Whether it runs by itself. Left out, a new one does, and it is not managed after that. One that the service switched off after failures is switched on only by apply --rotate.
+   */
+  enabled?: boolean;
+} | null;
+/**
  * Items that have another name than before. What the service has under the former name is renamed, so that keys, pointers and what names it go along. An entry that is done changes nothing more.
  */
 export type Moved = Move[];
@@ -477,6 +621,10 @@ export interface SettingsFile {
   agent_profiles?: AgentProfiles;
   /** Which profile of each kind is active, by its name. */
   active?: Active;
+  /** Sources of events for automations, by source. */
+  webhooks?: Webhooks;
+  /** Prompts that an agent runs on a schedule or an event, by name. */
+  automations?: Automations;
   /** What becomes of the items that a service has and the file does not name, for each block that names items. */
   collections?: Collections;
   /** Items that have another name than before. */
@@ -551,6 +699,10 @@ export interface Server {
    * The settings API of the service: settings-v0, app-server, agent-server, or auto. settings-v0 is GET and POST /api/settings, as releases up to 1.6 have it; app-server is /api/v1/settings, from 1.9 on; agent-server is GET and PATCH /api/settings of the Agent Server, from 1.31 on. auto finds out and writes nothing for it; a declared one saves that request.
    */
   dialect?: 'auto' | 'settings-v0' | 'app-server' | 'agent-server';
+  /**
+   * The base address of the automation service, if it is not that of url. It is sent the same key and headers.
+   */
+  automation_url?: Template;
   /**
    * Whether plan, apply, drift and explain ask the service for the secrets that it masks, and compare them in memory. Only agent-server has a way to; only over https: or loopback. The values are never shown, saved or logged.
    */
@@ -1196,6 +1348,18 @@ export interface Active {
   meta_profile?: string | null;
 }
 /**
+ * Sources of events for automations, by source. Those that are not named are left alone.
+ */
+export interface Webhooks {
+  [k: string]: Webhook;
+}
+/**
+ * Prompts that an agent runs on a schedule or an event, by name. Those that are not named are left alone.
+ */
+export interface Automations {
+  [k: string]: Automation;
+}
+/**
  * What becomes of the items that a service has and the file does not name, for each block that names items.
  */
 export interface Collections {
@@ -1208,6 +1372,8 @@ export interface Collections {
   skills?: Collection;
   plugins?: Collection;
   mcp_servers?: Collection;
+  webhooks?: Collection;
+  automations?: Collection;
 }
 /**
  * What becomes of the items of one block that the file does not name.
@@ -1448,4 +1614,6 @@ export interface Environment {
   watch?: Watch;
   kubernetes?: Kubernetes;
   unmanaged?: SettingsFile3;
+  webhooks?: Webhooks;
+  automations?: Automations;
 }

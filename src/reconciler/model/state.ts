@@ -124,6 +124,8 @@ export interface ServerSettings {
   readonly url: string;
   /** The printable form of the url: the reference, if it came from one. */
   readonly origin: string;
+  /** The address of the automation service, if it has another one; `origin` is its printable form. */
+  readonly automation?: { readonly url: string; readonly origin: string };
   readonly apiKey: Secret | null;
   readonly auth: 'session-key' | 'bearer' | 'both';
   /** The dialect of the service's settings; `auto` detects it. */

@@ -120,7 +120,7 @@ export async function applyTarget(
   // A saved plan names each removal, and nothing beyond it is written.
   const lifted: Planning['allowed'] =
     approved === null ? planning.allowed : [...planning.allowed, 'remove-others'];
-  const address = server instanceof SetpointError ? target.name : addressText(server.url);
+  const address = server instanceof SetpointError ? target.name : addressText(server);
   const reconcileTarget = async (open: OpenTarget): Promise<ReconcileResult> => {
     const input = await planInput(prepared, open, request, { ...planning, allowed: lifted });
     const saved = approved?.part.proofs;

@@ -2,6 +2,7 @@ import { isEmbedded, urlOrigin } from '../model/address.ts';
 import { SetpointError } from '../model/error.ts';
 import type { Digests } from '../model/ports.ts';
 import { readDeclaredAddress } from '../desired/blocks/server.ts';
+import { member } from '../desired/node.ts';
 import type { Target } from '../desired/target.ts';
 import type { PreparedTarget } from './prepare.ts';
 
@@ -21,7 +22,7 @@ export async function addressDigest(
 ): Promise<string | null> {
   const written = digestWrittenAddress(prepared, digests);
   if (written !== null || prepared.server instanceof SetpointError) return written;
-  return digests.slow(addressText(prepared.server.url));
+  return digests.slow(addressText(prepared.server));
 }
 
 /** Returns the digest of an address that is written out; null if it came from a reference. */
@@ -29,18 +30,37 @@ export function digestWrittenAddress(
   { server }: Pick<PreparedTarget, 'server'>,
   { quick }: Digests,
 ): string | null {
-  if (server instanceof SetpointError || server.origin !== urlOrigin(server.url)) return null;
-  return quick(addressText(server.url));
+  if (server instanceof SetpointError) return null;
+  const { automation } = server;
+  const all = automation === undefined ? [server] : [server, automation];
+  if (all.some(({ url, origin }) => origin !== urlOrigin(url))) return null;
+  return quick(addressText(server));
 }
 
 /** Returns the digest of the address in a file, without resolving references. */
 export function digestDeclaredAddress(target: Target, { quick }: Digests): string | null {
   const url = readDeclaredAddress(target);
-  return url === null ? null : quick(addressText(url));
+  const beside = readDeclaredAddress(target, 'automation_url');
+  if (url === null || (beside === null && member(target.server, 'automation_url') !== undefined))
+    return null;
+  const automation = beside === null ? {} : { automation: { url: beside } };
+  return quick(addressText({ url, ...automation }));
 }
 
-export function addressText(url: string): string {
-  if (isEmbedded(url)) return JSON.stringify(['address', url]);
+/** Returns where a target's requests go, its automation service included. */
+export function addressText({
+  url,
+  automation,
+}: {
+  readonly url: string;
+  readonly automation?: { readonly url: string };
+}): string {
+  const all = automation === undefined ? [url] : [url, automation.url];
+  return JSON.stringify(['address', ...all.flatMap(splitAddress)]);
+}
+
+function splitAddress(url: string): readonly string[] {
+  if (isEmbedded(url)) return [url];
   const { origin, pathname } = new URL(url);
-  return JSON.stringify(['address', origin, pathname.replace(/\/+$/, '')]);
+  return [origin, pathname.replace(/\/+$/, '')];
 }

@@ -69,6 +69,8 @@ export interface Connection {
   readonly requests: RequestCounts;
   close(): Promise<void>;
 
+  /** To the automation service, where it has another address. */
+  readonly beside?: Connection;
   /** For the rest of this folder. */
   readonly base: Readonly<URL>;
   readonly clock: Clock;
@@ -112,6 +114,35 @@ const LONGEST_TIMER = 2_147_483_647;
  * cannot be used.
  */
 export function connect(server: ServerSettings, options: ConnectOptions): Connection {
+  const { automation, ...own } = server;
+  const connection = connectTo(own, options);
+  if (automation === undefined) return connection;
+  const { requests } = connection;
+  const beside = connectTo({ ...own, ...automation }, options, requests);
+  return {
+    ...connection,
+    beside,
+    async close() {
+      await beside.close();
+      await connection.close();
+    },
+  };
+}
+
+/** The path of an automation service: it has none in common with an Agent Server. */
+export const AUTOMATION_PATH = '/api/automation';
+
+/** Returns the connection for a path: to the automation service, where it has another address. */
+export function connectionFor(connection: Connection, path: string): Connection {
+  const isBeside = path === AUTOMATION_PATH || path.startsWith(`${AUTOMATION_PATH}/`);
+  return isBeside ? (connection.beside ?? connection) : connection;
+}
+
+function connectTo(
+  server: ServerSettings,
+  options: ConnectOptions,
+  requests: { get: number; post: number } = { get: 0, post: 0 },
+): Connection {
   const base = baseAddress(server);
   const headers = requestHeaders(server, options.userAgent);
   const { ca = null, identity = null } = options;
@@ -120,7 +151,6 @@ export function connect(server: ServerSettings, options: ConnectOptions): Connec
   const prefix = base.pathname.replace(/\/+$/, '');
   const shownPrefix = server.origin === base.origin ? prefix : '';
   const timeout = Math.min(options.timeout, LONGEST_TIMER);
-  const requests = { get: 0, post: 0 };
   const caches: Connection['caches'] = { age: null };
   const refusal: Connection['refusal'] = { status: null };
   const { networks = new Networks() } = options;

@@ -29,7 +29,8 @@ export function askFor(
   signal: AbortSignal | undefined,
 ): Ask {
   const ask: Ask = async (path, headers) => {
-    const place = connection.place('GET', path);
+    const [bare = path] = path.split('?');
+    const place = connection.place('GET', bare);
     await connection.turns.read({ place, deadline: limits.deadline, signal });
     const timeout = timeLeft(connection.clock, limits, connection.timeout);
     if (timeout <= 0) {
@@ -150,6 +151,9 @@ export function isNothingStored(body: Value): boolean {
   return isRecord(body) && body['error'] === 'Settings not found';
 }
 
+/** A removal may be answered without a body. */
+const NO_ANSWER: ValueRecord = {};
+
 interface Sending {
   readonly method: Exclude<Method, 'GET'>;
   readonly path: string;
@@ -197,6 +201,7 @@ export async function sendOnce(connection: Connection, request: Sending): Promis
   }
   const { status } = answer;
   if (status === 200 || status === 201) return confirmWrite(place, answer);
+  if (status === 204 && method === 'DELETE') return { kind: 'done', answer: NO_ANSWER };
   const refusal = refusals.includes(status) ? refused?.(place, answer) : null;
   if (refusal !== null && refusal !== undefined) return notApplied(refusal, true);
   const error = createStatusError(connection, place, answer);

@@ -32,7 +32,7 @@ export const server: Block<'server'> = {
   textKind: ([key]) =>
     key === 'api_key' || key === 'headers'
       ? 'secret'
-      : key === 'url' || TLS_FILES.some((name) => name === key)
+      : key === 'url' || key === 'automation_url' || TLS_FILES.some((name) => name === key)
         ? 'text'
         : 'plain',
   check: (holder, path) => [
@@ -41,7 +41,7 @@ export const server: Block<'server'> = {
     ...findLiteralKey(holder, path),
   ],
   isQuotable: (value, [key]) =>
-    key === 'url'
+    key === 'url' || key === 'automation_url'
       ? isPlainAddress(value)
       : (key === 'auth' || key === 'dialect') && isPlainWord(value),
   textForm: ([key]) =>
@@ -50,7 +50,12 @@ export const server: Block<'server'> = {
           'embedded:, or an address with http or https and a host',
           'Write it like https://agents.example.com, without userinfo, query and fragment.',
         ]
-      : null,
+      : key === 'automation_url'
+        ? [
+            'an address with http or https and a host',
+            'Write it like https://automations.example.com, without userinfo, query and fragment.',
+          ]
+        : null,
   keyForm: () => [
     'This is not a valid header name.',
     'Use letters, digits and -, without spaces and colons.',
@@ -60,7 +65,18 @@ export const server: Block<'server'> = {
 
 /** A url that has the form of one, but a host or port that no url can have. */
 function impossibleUrl(holder: MapNode, path: FilePath): PlacedFinding[] {
-  const url = member(member(holder, 'server'), 'url');
+  return ADDRESSES.flatMap((name) => impossibleAddress(name, holder, path));
+}
+
+/** The members of a server that name where its key is sent. */
+const ADDRESSES = ['url', 'automation_url'] as const;
+
+function impossibleAddress(
+  name: (typeof ADDRESSES)[number],
+  holder: MapNode,
+  path: FilePath,
+): PlacedFinding[] {
+  const url = member(member(holder, 'server'), name);
   const text = readNodeText(url)?.trim() ?? '';
   const isOfForm = /^https?:\/\/[^\s/?#@]+(\/[^\s?#]*)?$/i.test(text);
   if (url === undefined || !isOfForm || mayHoldReference(text) || URL.canParse(text)) return [];
@@ -69,7 +85,7 @@ function impossibleUrl(holder: MapNode, path: FilePath): PlacedFinding[] {
       code: 'bad-value',
       message: 'This address has an invalid host or port.',
       hint: 'Write it like https://agents.example.com.',
-      path: [...path, 'server', 'url'],
+      path: [...path, 'server', name],
     }),
   ];
 }
@@ -129,11 +145,16 @@ export function findHalfIdentity(
 
 const CREDENTIALS = ['api_key', 'headers'] as const;
 
-/** A key never follows a changed url: neither the service's key nor an access proxy's headers. */
+/**
+ * A key never follows a changed address: neither the service's key nor an access proxy's headers. The automation service of another server
+ * is another one too.
+ */
 function overlayServer(below: Node | undefined, above: Node | undefined): Node | undefined {
-  if (below?.kind !== 'map' || member(above, 'url') === undefined) return overlay(below, above);
+  const changed = ADDRESSES.filter((name) => member(above, name) !== undefined);
+  if (below?.kind !== 'map' || changed.length === 0) return overlay(below, above);
   const members = new Map(below.members);
   for (const key of CREDENTIALS) members.delete(key);
+  if (changed.includes('url')) members.delete('automation_url');
   return overlay({ ...below, members }, above);
 }
 
@@ -143,7 +164,8 @@ export function keysThatDoNotFollow(
   below: Node | undefined,
   above: Node | undefined,
 ): PlacedFinding[] {
-  const url = above?.kind === 'map' ? above.members.get('url') : undefined;
+  const members = above?.kind === 'map' ? above.members : undefined;
+  const url = members?.get('url') ?? members?.get('automation_url');
   if (url === undefined || readNodeText(url.node)?.trim().startsWith('embedded:') === true)
     return [];
   return CREDENTIALS.filter(
@@ -153,12 +175,12 @@ export function keysThatDoNotFollow(
     at: url.keyAt,
     finding: {
       code: 'key-does-not-follow',
-      message: `The url changes here, and server.${key} of the blocks above does not follow it.`,
+      message: `The ${url.key} changes here, and server.${key} of the blocks above does not follow it.`,
       hint:
         key === 'api_key'
-          ? 'Declare api_key next to the url: a reference, or null for no key.'
-          : 'Declare headers next to the url; {} for no headers.',
-      path: ['environments', environment.key, 'server', 'url'],
+          ? `Declare api_key next to the ${url.key}: a reference, or null for no key.`
+          : `Declare headers next to the ${url.key}; {} for no headers.`,
+      path: ['environments', environment.key, 'server', url.key],
     },
   }));
 }
@@ -212,7 +234,10 @@ export function readDeclaredOrigin({ server: node }: Declaring): string | null {
 }
 
 /** The address that a target's file writes out; null if it names none, or reads it from a reference. */
-export function readDeclaredAddress({ server: node }: Declaring): string | null {
-  const url = readNodeText(member(node, 'url'))?.trim();
+export function readDeclaredAddress(
+  { server: node }: Declaring,
+  name: (typeof ADDRESSES)[number] = 'url',
+): string | null {
+  const url = readNodeText(member(node, name))?.trim();
   return url !== undefined && isServiceAddress(url) ? url : null;
 }
