@@ -31,25 +31,25 @@ const OF_SETPOINT = ['labels', 'server', 'guards', 'watch', 'kubernetes', 'unman
 /** A collection that the schema has and nothing else. */
 const NEW = {
   ...schema,
-  properties: { ...schema.properties, webhooks: { $ref: '#/$defs/webhooks' } },
+  properties: { ...schema.properties, callbacks: { $ref: '#/$defs/callbacks' } },
   $defs: {
     ...schema.$defs,
     environment: {
       ...schema.$defs['environment'],
       properties: {
         ...schema.$defs['environment']?.properties,
-        webhooks: { $ref: '#/$defs/webhooks' },
+        callbacks: { $ref: '#/$defs/callbacks' },
       },
     },
-    webhooks: {
-      title: 'Webhooks',
+    callbacks: {
+      title: 'Callbacks',
       description: 'Addresses that are called, by name.',
       type: 'object',
-      additionalProperties: { $ref: '#/$defs/webhook' },
+      additionalProperties: { $ref: '#/$defs/callback' },
     },
-    webhook: {
-      title: 'Webhook',
-      description: 'One webhook.',
+    callback: {
+      title: 'Callback',
+      description: 'One callback.',
       type: ['object', 'null'],
       additionalProperties: false,
       properties: {
@@ -103,10 +103,10 @@ describe('every block of the schema is known everywhere', () => {
 
   it('a new one is in the reference and the definition without another line', async () => {
     const page = await referencePage(NEW);
-    expect(page).toContain('## webhooks\n\nAddresses that are called, by name. One webhook.\n');
+    expect(page).toContain('## callbacks\n\nAddresses that are called, by name. One callback.\n');
     expect(page).toContain('| `url` | text | – | Where it leads. |');
-    expect(page).toContain('[`webhooks`](#webhooks)');
-    expect(definedIn(await definitions(NEW))).toContain('webhooks');
+    expect(page).toContain('[`callbacks`](#callbacks)');
+    expect(definedIn(await definitions(NEW))).toContain('callbacks');
   });
 
   it('the collections are spelled out in one table of the sources, and in one of the embedded service', () => {

@@ -90,7 +90,8 @@ export const FLAGS = {
   '--rotate': {
     value: 'path',
     repeatable: true,
-    about: 'write a secret again: its path, or all; repeatable',
+    about:
+      'write again: the path of a secret, or all; or of an automation that the service switched off, to switch it on; repeatable',
     completion: 'secrets',
   },
   '--without': {

@@ -16,6 +16,7 @@ import { isList, isRecord, sameValue } from './value.ts';
  * 4. May have a `main` member for the short form, and a member that a list does not show (`untold`).
  * 5. May set `isRenamed` and `isRevealed` if a server can do so.
  * 6. May have a `table` for `get`, and names that only the service gives (`ofService`).
+ * 7. May name the member that a server changes for safety, which is changed back only on request (`onRequest`).
  *
  * @example
  * export const SKILLS_FORM = {
@@ -46,6 +47,8 @@ export interface CollectionForm<Block extends string = string> {
   readonly isRenamed?: true;
   /** True if an Agent Server shows its secrets on request: `server.compare_secrets` then compares them. */
   readonly isRevealed?: true;
+  /** The member that a server may change by itself for safety: it is changed back only if `--rotate` names it. */
+  readonly onRequest?: string;
   /** What `get` calls the column of its names, if not by `resource`, and the columns after it; all members if they are left out. */
   readonly table?: { readonly head?: string; readonly columns: readonly Column[] };
   /** Names that only the service itself gives: they are never removed because the file does not name them. */
@@ -144,6 +147,10 @@ export interface ListedItem {
   readonly heldBy?: readonly Holder[];
   /** True if the service works with this one, where one of its items is active, or named by the settings. */
   readonly isActive?: true;
+  /** Why the server itself changed the member that is written on request only, as found; absent if it did not. */
+  readonly stopped?: string;
+  /** The kind of it that no file declares; absent if a file can declare it. */
+  readonly foreign?: string;
   /** Why it has to be written again although it is listed as declared. */
   readonly outdated?: Reason;
 }

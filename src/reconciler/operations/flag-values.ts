@@ -1,6 +1,8 @@
 import { parseDuration } from '../desired/blocks/watch.ts';
 import { SetpointError, usageError } from '../model/error.ts';
 import { hasTwoNames } from '../model/field.ts';
+import { COLLECTION_FORMS } from '../model/collection-forms.ts';
+import { itemNamed } from '../model/collection.ts';
 import { RULES, type Rule } from '../model/guard.ts';
 import {
   listRecordEntries,
@@ -81,10 +83,18 @@ export function parseRotation(
     const path = parsePath(text) ?? [text];
     const named = declared.find((one) => one.holds !== null && isFlagTarget(path, one));
     if (named !== undefined) return pathsInPlans(path, named);
+    if (states.some((state) => isOnRequest(path, state))) return [path];
     throw new SetpointError('usage', '--rotate takes the path of a declared secret, or all.', {
       hint: rotationHint(text, path, declared),
     });
   });
+}
+
+/** Reports whether a path is of a declared member that is changed back only on request. */
+function isOnRequest([block, name = '', member, ...inner]: Path, desired: DesiredState): boolean {
+  const form = COLLECTION_FORMS.find((one) => one.block === block && one.onRequest === member);
+  const isMember = member !== undefined && inner.length === 0;
+  return isMember && form !== undefined && itemNamed(desired, form, name) !== undefined;
 }
 
 /** Returns its paths in plans. The service may not know the name that the file gives to an entry; then its own path is unknown too. */

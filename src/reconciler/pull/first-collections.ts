@@ -46,9 +46,11 @@ export function firstCollections(
   const placed = read.flatMap(({ form, listing }) =>
     listing.items.flatMap((item): PlacedEdit[] => {
       const path = [form.block, item.name];
+      const { foreign } = item;
       const isOfRotation = isRotating(item, listing);
-      if (isOfRotation) leave(path, REASONS.rotating);
-      if (isOfRotation) return [];
+      if (foreign !== undefined) leave(path, `not managed: ${foreign}`);
+      else if (isOfRotation) leave(path, REASONS.rotating);
+      if (foreign !== undefined || isOfRotation) return [];
       const leaveMember = (name: string) => {
         leave([...path, name], REASONS.inexpressible);
       };

@@ -191,6 +191,7 @@ function itemEdit(
     left.push({ path: isSecretText(name) ? [form.block] : at, reason, ref: null });
     return { edit: null, left };
   };
+  if (there.foreign !== undefined) return leave(`not managed: ${there.foreign}`);
   if (isRotating(there, listing)) return leave(REASONS.rotating);
   const written = isSecretText(name)
     ? null

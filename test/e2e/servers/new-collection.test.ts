@@ -8,7 +8,7 @@ import { dedent } from '../../fixture/dedent.ts';
 import { LONG } from '../../fixture/long.ts';
 import {
   buildWithCollection,
-  createWebhookService,
+  createCallbackService,
   HAND_WRITTEN,
 } from '../../fixture/new-collection.ts';
 
@@ -30,17 +30,17 @@ it('a collection that is added by CONTRIBUTING.md alone is known everywhere', LO
   const stored = new Map<string, Record<string, unknown>>();
   const service = await startFronted({ dialect: 'agent-server', apiKey: 'k' });
   onTestFinished(() => service.close());
-  service.instead = createWebhookService(stored);
+  service.instead = createCallbackService(stored);
   const folder = folderWith({});
   onTestFinished(() => folder.remove());
-  const declare = (webhooks: string, more = ''): void =>
+  const declare = (callbacks: string, more = ''): void =>
     writeFileSync(
       join(folder.path, 'settings.yaml'),
       dedent`
         version: 1
         server: { url: "${service.url}" }
         settings: { language: en }
-        webhooks: ${webhooks}
+        callbacks: ${callbacks}
       ` + more,
     );
   const run = (...args: string[]) => runBuilt(tree, args, folder.path);
@@ -50,7 +50,7 @@ it('a collection that is added by CONTRIBUTING.md alone is known everywhere', LO
   declare('{ CI: { url: "https://ci.example.com", tokken: x } }');
   const refused = await run('validate');
   expect(refused.code).toBe(3);
-  expect(refused.stdout + refused.stderr).toContain('Invalid name in webhooks.');
+  expect(refused.stdout + refused.stderr).toContain('Invalid name in callbacks.');
   expect(refused.stdout + refused.stderr).toContain('^[a-z][a-z0-9-]{0,31}$');
   expect(refused.stdout + refused.stderr).toContain('tokken');
   const hook = 'url: "https://ci.example.com/hook"';
@@ -58,21 +58,21 @@ it('a collection that is added by CONTRIBUTING.md alone is known everywhere', LO
   expect(await run('validate')).toMatchObject({ code: 0 });
   const allowed = (...origins: string[]) =>
     runBuilt(tree, ['plan'], folder.path, { SETPOINT_ALLOWED_ORIGINS: origins.join(',') });
-  expect((await allowed('https://other.example.com')).stderr).toContain('webhooks.ci.url');
+  expect((await allowed('https://other.example.com')).stderr).toContain('callbacks.ci.url');
   declare(
     `{ ci: { ${hook}, retry: { report_url: "https://evil.example.com", secret: "\${env:HOOK_TOKEN}" } } }`,
   );
   const inside = await allowed('https://ci.example.com');
   expect([inside.code, inside.stderr]).toEqual([
     3,
-    expect.stringContaining('webhooks.ci.retry.report_url'),
+    expect.stringContaining('callbacks.ci.retry.report_url'),
   ]);
   declare(`{ ci: { ${hook}, token: "\${env:HOOK_TOKEN}", note: runs } }`);
 
   // A plan, an apply and the plan after it.
   const planned = await run('plan');
   expect(planned).toMatchObject({ code: 0 });
-  expect(planned.stdout).toContain('webhooks.ci');
+  expect(planned.stdout).toContain('callbacks.ci');
   expect(await run('apply', '--yes')).toMatchObject({ code: 0 });
   expect(stored.get('ci')).toEqual({
     url: 'https://ci.example.com/hook',
@@ -86,7 +86,7 @@ it('a collection that is added by CONTRIBUTING.md alone is known everywhere', LO
   for (const [command, formats] of Object.entries(FORMATS))
     for (const format of formats) {
       const args =
-        command === 'plan' ? [] : command === 'get' ? ['webhooks'] : ['webhooks.ci.token'];
+        command === 'plan' ? [] : command === 'get' ? ['callbacks'] : ['callbacks.ci.token'];
       const shown = await run(command, ...args, '-o', format);
       expect([command, format, shown.code]).toEqual([command, format, 0]);
       expect(shown.stdout + shown.stderr).not.toContain(CANARY);
@@ -119,31 +119,31 @@ it('a collection that is added by CONTRIBUTING.md alone is known everywhere', LO
   stored.set('theirs', { url: 'https://theirs.example.com', note: 'x' });
   declare(`{ ci: { ${hook}, token: "\${env:HOOK_TOKEN}", note: runs } }`);
   expect((await run('plan')).stdout).toContain('theirs');
-  expect((await run('get', 'webhooks')).stdout).toContain('https://theirs.example.com');
+  expect((await run('get', 'callbacks')).stdout).toContain('https://theirs.example.com');
   expect(await run('pull')).toMatchObject({ code: 0 });
   expect(file()).toContain('note: of another');
-  expect(await run('pull', '--adopt', 'webhooks.theirs')).toMatchObject({ code: 0 });
+  expect(await run('pull', '--adopt', 'callbacks.theirs')).toMatchObject({ code: 0 });
   expect(file()).toContain('https://theirs.example.com');
   declare(
     `{ ci: { ${hook}, token: "\${env:HOOK_TOKEN}" } }`,
-    '\ncollections: { webhooks: { others: remove } }\n',
+    '\ncollections: { callbacks: { others: remove } }\n',
   );
-  expect((await run('plan')).stdout).toContain('- webhooks.theirs');
+  expect((await run('plan')).stdout).toContain('- callbacks.theirs');
   const first = await run('init', '--server', service.url, '--file', 'first.yaml');
   expect(first).toMatchObject({ code: 0 });
   const written = readFileSync(join(folder.path, 'first.yaml'), 'utf8');
-  expect(written).toMatch(/^webhooks:\n {2}ci:\n/m);
+  expect(written).toMatch(/^callbacks:\n {2}ci:\n/m);
   expect(written).toMatch(/token: \$\{env:\w+\}/);
   expect(written).not.toContain(CANARY);
 
   // Kubernetes, completion and the reference.
   const rendered = await run('render', '--secret', 'keys');
-  expect(rendered.stdout).toMatch(/webhooks:\n\s+ci:\n/);
+  expect(rendered.stdout).toMatch(/callbacks:\n\s+ci:\n/);
   expect(rendered.stdout).toContain('HOOK_TOKEN');
   const read = (path: string): string => readFileSync(join(tree, path), 'utf8');
-  expect(read('examples/kubernetes/crd.yml')).toContain('webhooks:');
-  expect(read('docs/reference/settings.md')).toContain('## webhooks\n');
-  expect(read('schemas/observed.schema.json')).toContain('"webhooks"');
+  expect(read('examples/kubernetes/crd.yml')).toContain('callbacks:');
+  expect(read('docs/reference/settings.md')).toContain('## callbacks\n');
+  expect(read('schemas/observed.schema.json')).toContain('"callbacks"');
 });
 
 interface Ended {

@@ -195,8 +195,9 @@ export function collection(
 }
 
 /** An item as documents carry it. */
-function toShownItem({ name, members }: ListedItem): Json {
-  return { name, ...(maskSecrets(members) as Readonly<Record<string, Json>>) };
+function toShownItem({ name, members, foreign }: ListedItem): Json {
+  const shown = maskSecrets(members) as Readonly<Record<string, Json>>;
+  return { name, ...(foreign === undefined ? {} : { not_managed: foreign }), ...shown };
 }
 
 /** Returns the listing that the settings show without a request; undefined if they show nothing, or that there is no such collection. */

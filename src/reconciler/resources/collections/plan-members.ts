@@ -9,7 +9,7 @@ import {
   type DesiredItem,
   type Listing,
 } from '../../model/collection.ts';
-import { isWithin, type Path } from '../../model/path.ts';
+import { formatPath, isWithin, type Path } from '../../model/path.ts';
 import type { Change, MovedAddress, Unknown } from '../../model/plan.ts';
 import { REASONS, type Reason } from '../../model/reasons.ts';
 import {
@@ -133,6 +133,34 @@ function isMemberMasked({ form }: Planning, there: ListedItem, name: string): bo
   );
 }
 
+/** Reports whether a member waits for a request: the server itself changed it, and `--rotate` does not name it. */
+function isWaiting(
+  { form, item, rotation }: Planning,
+  there: ListedItem,
+  name: string,
+  value: Value,
+): boolean {
+  if (there.stopped === undefined || name !== form.onRequest) return false;
+  const path = toMemberPath(form, item.name, [name]);
+  const isAsked = rotation !== 'all' && isRotated(rotation, path);
+  return !isAsked && !sameValue(value, there.members[name] ?? null);
+}
+
+/** The declared member that the server itself changed: it is not changed back by itself. */
+export function planStopped(
+  planning: Planning,
+  members: ValueRecord,
+  there: ListedItem,
+): readonly Unknown[] {
+  const { form, item } = planning;
+  return Object.entries(members).flatMap(([name, value]): Unknown[] => {
+    if (!isWaiting(planning, there, name, value)) return [];
+    const path = toMemberPath(form, item.name, [name]);
+    const reason = `${there.stopped ?? ''}; see why, and run apply --rotate ${formatPath(path)}`;
+    return [{ path, reason, ref: null }];
+  });
+}
+
 /** The declared members that a snapshot masks. */
 export function planMasked(
   planning: Planning,
@@ -168,6 +196,7 @@ export function listMemberChanges(
     name === untold || isSecretHolder(form, name, value);
   const declared = Object.entries(members).flatMap(([name, value]): Change[] => {
     if (isApart(name, value) || isMemberMasked(planning, there, name)) return [];
+    if (isWaiting(planning, there, name, value)) return [];
     const path = toMemberPath(form, item.name, [name]);
     const actual = there.members[name] ?? null;
     if (isSame(name, value, actual) || listMissingReferences(path, value).length > 0) return [];

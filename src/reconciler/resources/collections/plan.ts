@@ -32,6 +32,7 @@ import {
   isSecretMain,
   readLastStored,
   planMasked,
+  planStopped,
   planUntold,
   listMemberChanges,
   type CollectionPlan,
@@ -152,6 +153,7 @@ function planItem(planning: Planning, there: ListedItem | undefined): ItemPlan {
     unknown: [
       ...[...hidden, untold].flatMap((one) => one.unknown ?? []),
       ...planMasked(planning, members, there),
+      ...planStopped(planning, members, there),
       ...unknown.filter(({ path: at }) => !isSecretPath(planning, at)),
     ],
   };

@@ -24,6 +24,7 @@ import { askFor, readJsonReply, sendOnce, retrying } from '../../service/request
 import { isMissingPath } from '../../service/dialects.ts';
 import { readHeader, type Reply } from '../../service/exchange.ts';
 import { createFaultError } from '../../service/fault-error.ts';
+import { connectionFor } from '../../service/connect.ts';
 import { concealRecord } from '../../service/conceal.ts';
 import { encode } from '../../service/json.ts';
 import {
@@ -109,6 +110,12 @@ export function listReader(form: CollectionForm, wires: Wires): ResourceReader<L
           get,
           reveals: reading.reveals === true && !isReferred,
           getSecret,
+          // Loads the cryptography of Node, which few plans need.
+          compareBySignature: async (path, signing) => {
+            const events = await import('../../service/signed-event.ts');
+            const to = connectionFor(reading.connection, path);
+            return events.compareBySignature(to, path, signing, signal);
+          },
           unlike: unlikeFor(reading),
         };
         const items = await reading.read(block, () => wire.list(asking));
@@ -237,28 +244,37 @@ function asking<T>(
   path: string,
   headers?: Readonly<Record<string, string>>,
 ) => Promise<T | typeof ABSENT | typeof LACKING> {
-  const { clock, random } = connection;
-  const ask = askFor(connection, limits, signal);
   return (path, headers) => {
+    const to = connectionFor(connection, path);
+    const { clock, random } = to;
+    const ask = askFor(to, limits, signal);
     const [bare = path] = path.split('?');
-    const place = connection.place('GET', bare);
+    const place = to.place('GET', bare);
     const once = async () => {
       const { reply } = await ask(path, headers);
       if (isMissingPath(place, reply)) return LACKING;
       if (reply.status === 404) return ABSENT;
-      if (reply.status !== 200) throw createStatusError(connection, place, reply);
+      if (reply.status !== 200) throw createStatusError(to, place, reply);
       return read(place, reply);
     };
-    return retrying(once, { clock, place, random }, limits)(signal);
+    const answered = retrying(once, { clock, place, random }, limits)(signal);
+    return to === connection ? answered : answered.catch(throwForAutomation);
   };
+}
+
+/** Throws an error of the automation service with the member of the file that has its address. */
+function throwForAutomation(thrown: unknown): never {
+  if (!(thrown instanceof ServiceError)) throw thrown;
+  throw thrown.reword({ hint: thrown.hint.replaceAll('server.url', 'server.automation_url') });
 }
 
 function unlikeFor({ connection }: Reading): Asking['unlike'] {
   return (path) => {
     const [bare = path] = path.split('?');
+    const to = connectionFor(connection, path);
     return new ServiceError(
       'bad-response',
-      `${connection.place('GET', bare)} was answered with a list that cannot be believed: an item has no name, or its pages do not end.`,
+      `${to.place('GET', bare)} was answered with a list that cannot be believed: an item has no name, or its pages do not end.`,
     );
   };
 }
@@ -268,7 +284,7 @@ export function itemWriter(block: string, wires: Wires): ResourceWriter<ItemWrit
   const theirs = new Map(Object.values(wires).flatMap((wire) => [...(wire.theirs ?? [])]));
   return (writing) => ({
     send: async (request): Promise<ItemAnswer> => {
-      const { connection, limits, send } = writing;
+      const { limits, send } = writing;
       let call: Call;
       try {
         call =
@@ -282,6 +298,7 @@ export function itemWriter(block: string, wires: Wires): ResourceWriter<ItemWrit
         };
       }
       const { body, refusals = {}, headersTimeout = 0, astray, ...sent } = call;
+      const connection = connectionFor(writing.connection, sent.path);
       let isMissing = false;
       const answer = await send(`write ${block}`, () =>
         sendOnce(connection, {

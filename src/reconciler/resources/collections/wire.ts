@@ -9,6 +9,7 @@ import type { DesiredState, ObservedState } from '../../model/state.ts';
 import type { Secret } from '../../model/secret.ts';
 import { createRecord, type Value, type ValueRecord } from '../../model/value.ts';
 import type { Stored } from '../../effects/stored.ts';
+import type { Signing } from '../../service/signed-event.ts';
 import type { ServiceError } from '../../service/service-error.ts';
 
 /**
@@ -131,6 +132,8 @@ export interface Asking {
   readonly reveals: boolean;
   /** GETs a secret that a path answers as bare text. */
   readonly getSecret: (path: string) => Promise<Secret | typeof ABSENT | typeof LACKING>;
+  /** Reports whether a webhook at a path has a secret, by an empty event that is signed with it; null if that does not show. */
+  readonly compareBySignature: (path: string, signing: Signing) => Promise<boolean | null>;
   /** The error of a list that cannot be believed. */
   readonly unlike: (path: string) => ServiceError;
 }
