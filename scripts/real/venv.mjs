@@ -15,6 +15,12 @@ print('\\n'.join(f"{p['name']}=={p['version']}" for p in packages if p.get('sour
 /** What takes the place of a locked version, by release: 0.8.0 lacks a module that 0.62.0 imports when it starts. */
 const IN_PLACE = { '0.62.0': ['browser-use==0.9.5'] };
 
+/** The servers that carry no lock, with the packages of each that have its release. */
+const PINNED = {
+  'openhands-agent-server': { packages: ['agent-server', 'sdk', 'tools', 'workspace'] },
+  'openhands-automation': { packages: ['automation'] },
+};
+
 /** Where environments are kept: SETPOINT_REAL_CACHE, or a folder of the user's cache. */
 export function cacheFolder(env = process.env) {
   return (
@@ -44,7 +50,7 @@ export function provideVenv({ server, release }, { python, cache }) {
   const install = (...args) =>
     run(uv, ['pip', 'install', '--quiet', '--python', join(folder, 'bin/python'), ...args]);
   if (pins === null) installLocked(install, folder, release);
-  else installPinned(install, pins, release);
+  else installPinned(install, pins, PINNED[server].packages, release);
   writeFileSync(mark, recipe);
   return folder;
 }
@@ -69,16 +75,21 @@ function installLocked(install, folder, release) {
   for (const other of IN_PLACE[release] ?? []) install(other);
 }
 
-/** The agent server, which carries no lock. */
-function installPinned(install, pins, release) {
-  const packages = ['agent-server', 'sdk', 'tools', 'workspace'];
-  install('--constraint', pins, ...packages.map((name) => `openhands-${name}==${release}`));
+/** A server that carries no lock. Nothing is built but func-timeout, which has no wheel. */
+function installPinned(install, pins, packages, release) {
+  const wheels = ['--only-binary', ':all:', '--no-binary', 'func-timeout'];
+  install(
+    ...wheels,
+    '--constraint',
+    pins,
+    ...packages.map((name) => `openhands-${name}==${release}`),
+  );
 }
 
 /** The pins beside this file; null for a server that carries its own. */
 function pinsOf(server, release) {
-  if (server !== 'openhands-agent-server') return null;
-  return join(import.meta.dirname, `agent-server-${release}.txt`);
+  if (PINNED[server] === undefined) return null;
+  return join(import.meta.dirname, `${server.replace('openhands-', '')}-${release}.txt`);
 }
 
 function run(command, args) {

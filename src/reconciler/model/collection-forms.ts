@@ -176,6 +176,42 @@ export const ACTIVE_FORM = {
   isWhole: false,
 } as const satisfies CollectionForm;
 
+/** Sources of the events that start automations. */
+export const WEBHOOKS_FORM = {
+  resource: 'webhook',
+  block: 'webhooks',
+  table: {
+    head: 'SOURCE',
+    columns: [
+      { title: 'NAME', members: ['display_name'] },
+      { title: 'SIGNATURE', members: ['signature_header'] },
+      { title: 'ENABLED', members: ['enabled'] },
+    ],
+  },
+  noun: 'webhooks',
+  naming: ['Invalid source of a webhook.', 'Use at most 50 small letters, digits and -.'],
+  releases: 'An automation service has them; server.automation_url is its address.',
+  isWhole: false,
+} as const satisfies CollectionForm;
+
+/** Prompts that an agent runs on a schedule or an event. */
+export const AUTOMATIONS_FORM = {
+  resource: 'automation',
+  block: 'automations',
+  table: {
+    columns: [
+      { title: 'ENABLED', members: ['enabled'] },
+      { title: 'STARTS', members: ['cron', 'event'] },
+      { title: 'MODEL', members: ['agent_profile', 'model'] },
+    ],
+  },
+  noun: 'automations',
+  naming: ['Invalid name of an automation.', 'Use at most 500 characters, and no NUL.'],
+  releases: 'An automation service has them; server.automation_url is its address.',
+  isWhole: false,
+  onRequest: 'enabled',
+} as const satisfies CollectionForm;
+
 /** The profile of a kind that a file makes active, such as `llm_profile`; null if it names none in so many words. */
 export function activeDeclared(
   desired: Pick<DesiredState, 'items'>,
@@ -195,6 +231,8 @@ const FORMS = [
   META_PROFILES_FORM,
   AGENT_PROFILES_FORM,
   ACTIVE_FORM,
+  WEBHOOKS_FORM,
+  AUTOMATIONS_FORM,
 ] as const;
 
 /** All of them, in the order of writing. */

@@ -194,7 +194,7 @@ export interface ExplainDocument {
   /** Relative to settings, or from the top of the file for other blocks. */
   readonly path: Path;
   /** The part of the file that the path belongs to; file means everything that is never sent to the service. */
-  readonly part: 'settings' | 'secrets' | 'skills' | 'plugins' | 'git_providers' | 'provider_connections' | 'llm_profiles' | 'meta_profiles' | 'agent_profiles' | 'active' | 'sandboxes' | 'file';
+  readonly part: 'settings' | 'secrets' | 'skills' | 'plugins' | 'git_providers' | 'provider_connections' | 'llm_profiles' | 'meta_profiles' | 'agent_profiles' | 'active' | 'webhooks' | 'automations' | 'sandboxes' | 'file';
   /** The meaning of the path. */
   readonly meaning: Meaning;
   /** The declarations, by environment. */
@@ -462,6 +462,14 @@ export interface EnvironmentObserved {
   readonly conversations: readonly ConversationReport[] | null;
   /** The failure that ended the environment; null if none did. */
   readonly error: ErrorReport | null;
+  /** The webhooks by name, secrets masked; absent if they were not requested, null if the service has none of this kind. */
+  readonly webhooks?: readonly {
+    readonly name: string;
+  }[] | null;
+  /** The automations by name, secrets masked; absent if they were not requested, null if the service has none of this kind. */
+  readonly automations?: readonly {
+    readonly name: string;
+  }[] | null;
 }
 
 /**

@@ -245,6 +245,7 @@ const WARNINGS = {
   'not-remembered': 'planning',
   only: 'planning',
   organization: 'planning',
+  'starts-run': 'planning',
   'sandbox-busy': 'writing',
   'sandbox-displaced': 'writing',
   'sandbox-failed': 'planning',

@@ -121,6 +121,8 @@ const SERVERS = 'mcp_servers';
 const NOT_JUDGED: Readonly<Record<string, (name: string) => boolean>> = {
   agent_profiles: (name) => name === 'default',
   secrets: () => true,
+  // What a service has built in needs no webhook.
+  webhooks: (name) => ['azure_devops', 'bitbucket_data_center', 'github', 'jira_dc'].includes(name),
 };
 
 /**

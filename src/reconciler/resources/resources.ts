@@ -1,5 +1,6 @@
 import type { ManagedResource } from '../reconcile/contract.ts';
 import { ACTIVE } from './active.ts';
+import { AUTOMATIONS } from './automations/resource.ts';
 import { AGENT_PROFILES } from './agent-profiles.ts';
 import { PLUGINS, SKILLS } from './installed.ts';
 import { LLM_PROFILES } from './llm-profiles/resource.ts';
@@ -9,6 +10,7 @@ import { GIT_PROVIDERS } from './git-providers.ts';
 import { SANDBOXES } from './sandboxes/resource.ts';
 import { SECRETS } from './secrets.ts';
 import { SETTINGS_RESOURCE } from './settings/resource.ts';
+import { WEBHOOKS } from './automations/webhooks.ts';
 
 /** The resources of a settings file, in the order of writing: the one registration. */
 export const RESOURCES: readonly ManagedResource[] = [
@@ -22,5 +24,7 @@ export const RESOURCES: readonly ManagedResource[] = [
   META_PROFILES,
   AGENT_PROFILES,
   ACTIVE,
+  WEBHOOKS,
+  AUTOMATIONS,
   SANDBOXES,
 ];

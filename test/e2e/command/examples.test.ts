@@ -106,7 +106,8 @@ describe('the YAML of the documentation', () => {
 
 /** The first kind of server that has all that a file declares. */
 function dialectFor(text: string): 'settings-v0' | 'app-server' | 'agent-server' {
-  if (/^(provider_connections|meta_profiles|agent_profiles):/m.test(text)) return 'agent-server';
+  if (/^(provider_connections|meta_profiles|agent_profiles|automations|webhooks):/m.test(text))
+    return 'agent-server';
   const isLater = /^( *agent_settings|llm_profiles|marketplaces|disabled_skills):/m.test(text);
   return isLater ? 'app-server' : 'settings-v0';
 }
@@ -135,7 +136,7 @@ async function appliesTwice(
     const urls = new Map<string, string>();
     for (const [, text] of texts)
       for (const [url] of text.matchAll(
-        /https:\/\/(?:staging|agents|[\w-]+\.agents|internal|acme|globex|initech)\.example\.com|http:\/\/(?:127\.0\.0\.1:(?:3000|9)|0\.0\.0\.0:4555)\b/g,
+        /https:\/\/(?:staging|agents|[\w-]+\.agents|automations|internal|acme|globex|initech)\.example\.com|http:\/\/(?:127\.0\.0\.1:(?:3000|9)|0\.0\.0\.0:4555)\b/g,
       )) {
         if (urls.has(url)) continue;
         const dialect = dialectFor(text);

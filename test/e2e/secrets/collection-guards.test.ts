@@ -62,6 +62,13 @@ function addressesIn(block: string) {
   });
 }
 
+/** The members of an item that are code, where the item is not code as a whole. */
+function membersThatRun(block: string): readonly (string | undefined)[] {
+  return placesWithin([block, 'x']).flatMap((path) =>
+    path.length === 3 && findPathFacts(path).runs !== null ? [path[2]] : [],
+  );
+}
+
 /** The member that is the address of an item. */
 function addressIn(block: string) {
   const found = addressesIn(block).find(({ path }) => path.length === 3);
@@ -80,6 +87,11 @@ function editsOf(sample: SampleItem): readonly Edit[] {
   const address = addressIn(block);
   const isKept = declared('/').includes('${env:THE_KEY}');
   const runs: readonly Rule[] = findPathFacts([block, name]).runs === null ? [] : ['run-code'];
+  const begins: readonly Rule[] = membersThatRun(block).some((member) =>
+    declared('/').includes(`${member}: `),
+  )
+    ? ['run-code']
+    : runs;
   const clears: readonly Rule[] = isKept ? ['clear-secret'] : [];
   const [from, to] = HOSTS[block] ?? ADDRESSES;
   const addressed = (folder: string): string =>
@@ -90,7 +102,7 @@ function editsOf(sample: SampleItem): readonly Edit[] {
   const keyless = (text: string): string =>
     text.replace(/(api_key|token): "\$\{env:THE_KEY\}",? ?/, '').replace(', }', ' }');
   return [
-    { what: 'is new', before: () => needs, after: declared, found: runs },
+    { what: 'is new', before: () => needs, after: declared, found: begins },
     { what: 'is removed', before: declared, after: () => `${needs}\n${removed}`, found: clears },
     {
       what: 'is removed as one that the file does not name',
@@ -418,7 +430,7 @@ describe('the table', () => {
       const found = COMBINED.filter(({ block }) => block === form.block).flatMap(
         (one) => one.found,
       );
-      const holdsSecret = ['value', 'token', 'api_key'].some((member) =>
+      const holdsSecret = ['value', 'token', 'api_key', 'secret'].some((member) =>
         isSecretItemMember(form, [member]),
       );
       expect({
@@ -432,6 +444,7 @@ describe('the table', () => {
         moves: addressesIn(form.block).length > 0,
         runs:
           findPathFacts([form.block, 'x']).runs !== null ||
+          membersThatRun(form.block).length > 0 ||
           AGENTS.some(({ block }) => block === form.block),
       });
     }

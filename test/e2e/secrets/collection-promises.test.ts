@@ -59,6 +59,15 @@ const SAMPLES: Readonly<Record<string, Sample>> = {
     on: ['agent-server'],
     text: 'llm_profiles: { one: { model: openai/gpt-5 } }\nagent_profiles: { reviewer: { llm_profile: one } }',
   },
+  webhooks: {
+    on: ['agent-server'],
+    text: 'webhooks: { billing: { secret: "${env:S1}" } }',
+    at: ['webhooks.billing.secret'],
+  },
+  automations: {
+    on: ['agent-server'],
+    text: 'automations: { digest: { prompt: Summarise., cron: "@daily" } }',
+  },
   active: {
     on: ['app-server', 'agent-server'],
     text: 'llm_profiles: { main: { model: openai/gpt-5 } }\nactive: { llm_profile: main }',
@@ -129,7 +138,8 @@ describeEach(CASES, isShort)('$block on $dialect', (one) => {
   it('names the member of a 422 by its path in the file, and quotes no sentence', async () => {
     await begin(one);
     front.instead = ({ method, body }) => {
-      if (method === 'GET') return null;
+      // An empty event compares the secret of a webhook, and writes nothing.
+      if (method === 'GET' || body === '') return null;
       const at = pathsIn(JSON.parse(body)).find((place) => place.at(-1) === named?.sent);
       if (at === undefined) return null;
       const reason = { type: 'refused', loc: ['body', ...at], msg: CANARY };

@@ -33,6 +33,15 @@ const PLACES = {
     `${LLM}\nagent_profiles: { a: { llm_profile: main, meta_profile: it } }`,
     'meta',
   ],
+  'automation.model': ['automations: { a: { prompt: x, cron: "@daily", model: it } }', 'llm'],
+  'automation.agent_profile': [
+    'automations: { a: { prompt: x, cron: "@daily", agent_profile: it } }',
+    'agent',
+  ],
+  'automation.event.source': [
+    'automations: { a: { prompt: x, event: { source: it, events: ["*"] } } }',
+    'webhook',
+  ],
 } as const;
 
 /** Names that a server looks up when an agent runs: a file may declare them before they are there. */
@@ -53,6 +62,7 @@ const MADE: Readonly<
       classes: [{ description: 'x', model: 'other' }],
     });
   },
+  webhook: (server) => post(server, '/api/automation/v1/webhooks', { name: 'it', source: 'it' }),
   connection: (server) =>
     post(server, '/api/llm/provider-connections', {
       display_name: 'it',
@@ -112,7 +122,7 @@ it('every member that names an item of another block has a case here', () => {
   const { types } = read('schemas/servers/facts.json');
   expect(types['TaskClass']?.members['model']).toMatchObject({ item: 'llm_profiles' });
   const own = Object.keys(PLACES).filter(
-    (one) => !one.startsWith('active.') && !one.includes('classes'),
+    (one) => !one.startsWith('active.') && !one.includes('classes') && !one.includes('event.'),
   );
   expect(declared.toSorted()).toEqual([...own, ...LATER].toSorted());
 });
