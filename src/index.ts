@@ -110,7 +110,7 @@ export type {
 } from './reconciler/model/plan.ts';
 export type { OutcomeVerdict, PlanVerdict, Verdict } from './reconciler/model/verdict.ts';
 export type { SandboxProgress } from './reconciler/model/progress.ts';
-export type { Clock, Variables } from './reconciler/model/ports.ts';
+export type { Clock, SecretResolver, Variables } from './reconciler/model/ports.ts';
 export type { Dispatcher } from './reconciler/model/dispatcher.ts';
 export type { DialectName } from './reconciler/model/dialect.ts';
 export type { Source } from './reconciler/model/path.ts';

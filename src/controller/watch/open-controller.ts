@@ -57,9 +57,9 @@ export interface ControllerRequest extends Readonly<{
  */
 export function openController(options: ControllerRequest): Controller {
   const { data, clock = SYSTEM_CLOCK, limits = JOURNAL_LIMITS, interval = INTERVAL } = options;
-  const { env, signal } = options.request;
+  const { env, signal, resolveSecret } = options.request;
   const request = {
-    sharedSecrets: new SharedSecrets(env, clock, interval, signal),
+    sharedSecrets: new SharedSecrets(env, clock, interval, signal, resolveSecret),
     ...options.request,
   };
   const source =

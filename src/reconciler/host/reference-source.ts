@@ -7,6 +7,7 @@ import {
   type RequestedValue,
   secretName,
   type SecretPath,
+  type SecretResolver,
   type SecretRequest,
 } from '../model/ports.ts';
 import { isPathUnder, readText } from './read-text.ts';
@@ -239,10 +240,13 @@ export class SecretValues implements SecretAnswers {
   readonly #asked = new Map<string, Promise<unknown>>();
   readonly #found = new Map<string, LookupResult>();
   readonly #turns = new Slots(AT_A_TIME);
+  readonly #resolver: SecretResolver | undefined;
   #commands: ReadonlyMap<string, SecretCommand> | null = null;
 
-  constructor(env: Variables) {
+  /** `resolver` takes the place of the commands. */
+  constructor(env: Variables, resolver?: SecretResolver) {
     this.#env = env;
+    this.#resolver = resolver;
   }
 
   /** Asks for those of the secrets that were not asked for yet. Throws a usage error if SETPOINT_SECRET_COMMANDS cannot be used. */
@@ -267,7 +271,7 @@ export class SecretValues implements SecretAnswers {
 
   /** Reports whether one process returns all secrets of a command. */
   isBatch(name: string): boolean {
-    return this.#commandNamed(name)?.protocol === 'batch';
+    return this.#resolver === undefined && this.#commandNamed(name)?.protocol === 'batch';
   }
 
   #commandNamed(name: string): SecretCommand | undefined {
@@ -277,8 +281,9 @@ export class SecretValues implements SecretAnswers {
 
   #start(secrets: readonly SecretPath[], signal: AbortSignal | undefined): void {
     const turns = this.#turns;
+    const resolver = this.#resolver;
     for (const [name, paths] of groupSecretPaths(secrets)) {
-      const command = this.#commandNamed(name);
+      const command = resolver === undefined ? this.#commandNamed(name) : undefined;
       const set = (path: string, found: Promise<LookupResult>): void => {
         const key = secretName({ command: name, path });
         this.#asked.set(
@@ -286,7 +291,13 @@ export class SecretValues implements SecretAnswers {
           found.then((one) => this.#found.set(key, one)),
         );
       };
-      if (command === undefined) {
+      if (resolver !== undefined) {
+        for (const path of paths)
+          set(
+            path,
+            turns.run(() => callResolver(resolver, name, path)),
+          );
+      } else if (command === undefined) {
         const problem = `SETPOINT_SECRET_COMMANDS names no command ${name}`;
         for (const path of paths) set(path, Promise.resolve({ problem }));
       } else if (command.protocol === 'batch') {
@@ -326,7 +337,19 @@ async function askForOne(
   const text = answer.kind === 'done' ? decodeOutput(answer.output) : null;
   return text === null
     ? { problem: programProblem(name, answer, program, timeout) }
-    : checkCommandValue(name, text.replace(/\r?\n$/, ''));
+    : checkSecret(formatCommand(name), text.replace(/\r?\n$/, ''));
+}
+
+/** Calls the function of a program. What it throws is the program's own, and ends the operation. */
+async function callResolver(
+  resolver: SecretResolver,
+  name: string,
+  path: string,
+): Promise<LookupResult> {
+  const value: unknown = await resolver(name, path);
+  return typeof value === 'string'
+    ? checkSecret('resolveSecret', value)
+    : { problem: `resolveSecret gave no value of ${name}/${path}` };
 }
 
 /** The protocol of Datadog's and Vector's secret backends: the names in, `{NAME: {value, error}}` out. */
@@ -345,15 +368,14 @@ async function askForAll(
     return () => ({ problem });
   }
   const values = parseJsonObject(text);
-  if (values === null)
-    return () => ({ problem: `the secret command ${name} printed no JSON object` });
+  if (values === null) return () => ({ problem: `${formatCommand(name)} printed no JSON object` });
   return (path) => {
     const given: unknown = Object.hasOwn(values, path) ? values[path] : null;
     const value: unknown =
       typeof given === 'object' && given !== null && 'value' in given ? given.value : null;
     return typeof value === 'string'
-      ? checkCommandValue(name, value)
-      : { problem: `the secret command ${name} gave no value for it` };
+      ? checkSecret(formatCommand(name), value)
+      : { problem: `${formatCommand(name)} gave no value for it` };
   };
 }
 
@@ -366,9 +388,9 @@ function parseJsonObject(text: string): Record<string, unknown> | null {
   }
 }
 
-function checkCommandValue(name: string, text: string): LookupResult {
-  if (text.trim() === '') return { problem: `the secret command ${name} gave an empty value` };
-  if (Buffer.byteLength(text) > LARGEST_SECRET) return { problem: tooMuch(name) };
+function checkSecret(giver: string, text: string): LookupResult {
+  if (text.trim() === '') return { problem: `${giver} gave an empty value` };
+  if (Buffer.byteLength(text) > LARGEST_SECRET) return { problem: tooMuch(giver) };
   return { text };
 }
 
@@ -386,7 +408,7 @@ function programProblem(
   program: string,
   timeout: number,
 ): string {
-  const command = `the secret command ${name}`;
+  const command = formatCommand(name);
   switch (answer.kind) {
     case 'done':
       return `${command} printed something that is not UTF-8 text`;
@@ -401,10 +423,14 @@ function programProblem(
     case 'stopped':
       return `${command} was stopped`;
     case 'too-much':
-      return tooMuch(name);
+      return tooMuch(command);
   }
 }
 
-function tooMuch(name: string): string {
-  return `the secret command ${name} gave more than 64 KiB`;
+function formatCommand(name: string): string {
+  return `the secret command ${name}`;
+}
+
+function tooMuch(giver: string): string {
+  return `${giver} gave more than 64 KiB`;
 }

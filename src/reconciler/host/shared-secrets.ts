@@ -1,4 +1,10 @@
-import { secretName, type Clock, type SecretPath, type Variables } from '../model/ports.ts';
+import {
+  secretName,
+  type Clock,
+  type SecretPath,
+  type SecretResolver,
+  type Variables,
+} from '../model/ports.ts';
 import { SecretValues, type SecretAnswers } from './reference-source.ts';
 
 /** The longest round, in milliseconds: a rotated secret is seen within it. */
@@ -15,12 +21,13 @@ interface Round {
 }
 
 /**
- * The values of secret commands for the runs of a controller: each is requested once in a round, however many environments read it, and
+ * The values of secret commands, or of a program's own function, for the runs of a controller: each is requested once in a round, however many environments read it, and
  * forgotten when the round ends. A batch command is asked at once for all that the round before needed of it. `interval` is the round, in
  * milliseconds; `signal` stops started commands, which no single run does: others wait for them.
  */
 export class SharedSecrets {
   readonly #env: Variables;
+  readonly #resolver: SecretResolver | undefined;
   readonly #clock: Pick<Clock, 'monotonic'>;
   readonly #length: number;
   readonly #signal: AbortSignal | undefined;
@@ -32,8 +39,10 @@ export class SharedSecrets {
     clock: Pick<Clock, 'monotonic'>,
     interval: number,
     signal: AbortSignal | undefined,
+    resolver?: SecretResolver,
   ) {
     this.#env = env;
+    this.#resolver = resolver;
     this.#clock = clock;
     this.#length = Math.min(interval, LONGEST_ROUND);
     this.#signal = signal;
@@ -78,7 +87,7 @@ export class SharedSecrets {
     const now = this.#clock.monotonic();
     if (this.#round !== null && now < this.#round.ends) return this.#round;
     const round: Round = {
-      values: new SecretValues(this.#env),
+      values: new SecretValues(this.#env, this.#resolver),
       ends: now + this.#length,
       failed: new Map(),
       asked: new Map(),

@@ -75,6 +75,7 @@ const COMMON: Rules<Options> = {
     accepts: (value) =>
       isObject(value) && Object.values(value).every((one) => one === undefined || isText(one)),
   },
+  resolveSecret: FUNCTION,
   targets: TEXTS,
   selector: TEXT_OR_TEXTS,
   shard: {

@@ -97,6 +97,9 @@ export interface SecretPath {
   readonly path: string;
 }
 
+/** Returns the value of a secret for a program that uses the library; null if there is none. */
+export type SecretResolver = (name: string, path: string) => string | null | Promise<string | null>;
+
 /** A secret as references and lists of the environment name it. */
 export function secretName({ command, path }: SecretPath): string {
   return `${command}/${path}`;

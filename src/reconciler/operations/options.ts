@@ -4,7 +4,7 @@ import type { SetpointError } from '../model/error.ts';
 import type { Resource } from '../model/observed.ts';
 import type { FileEdit } from '../model/pulled.ts';
 import type { EnvironmentPlan, PlanDocument } from '../model/plan.ts';
-import type { Clock, Variables } from '../model/ports.ts';
+import type { Clock, SecretResolver, Variables } from '../model/ports.ts';
 import type { Costs } from '../model/proof.ts';
 import type { Shard } from '../model/shard.ts';
 import type { Dispatcher } from '../model/dispatcher.ts';
@@ -29,6 +29,11 @@ export interface Options {
   readonly state?: string | null | undefined;
   /** The variables that references name, and SETPOINT_ALLOWED_ORIGINS and the like. */
   readonly env: Variables;
+  /**
+   * Returns the value of a reference `${secret:NAME/PATH}`, or null if there is none. It takes the place of SETPOINT_SECRET_COMMANDS, and is
+   * called once for each secret of a run, four at a time. Where SETPOINT_ALLOWED_SECRETS is set, it is called for no other.
+   */
+  readonly resolveSecret?: SecretResolver | undefined;
   /** The names of the environments, in this order. Default: all. */
   readonly targets?: readonly string[] | undefined;
   /**

@@ -231,7 +231,8 @@ export async function running<
   try {
     allowListeners(request.signal);
     const tracer = await findTracer();
-    const secrets = request.sharedSecrets?.forRun() ?? new SecretValues(request.env);
+    const secrets =
+      request.sharedSecrets?.forRun() ?? new SecretValues(request.env, request.resolveSecret);
     const lookups = createLookups(request.env, NONE, secrets);
     return await work({ ...request, ...lookups, resolved, networks, tracer });
   } catch (thrown) {

@@ -37,7 +37,8 @@ export function checkTargets(options: Options): Pick<LoadedSettings, 'targets' |
     const loaded = loadTargets(options);
     if (loaded.targets.length === 0) return loaded;
     const targets = selectEnvironments(loaded.targets, options);
-    const unknown = unknownCommands(targets, options.env);
+    const unknown =
+      options.resolveSecret === undefined ? unknownCommands(targets, options.env) : [];
     return {
       targets,
       diagnostics: [...loaded.diagnostics, ...findKeysSentTwice(loaded), ...unknown],

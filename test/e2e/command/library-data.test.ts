@@ -183,3 +183,57 @@ it('renders each document in each of its formats, with foreign text inert', asyn
   const drift = await setpoint.render(plan, { format: 'markdown', drift: true });
   expect(drift).not.toBe(await setpoint.render(plan, { format: 'markdown' }));
 });
+
+describe('resolveSecret', () => {
+  const NAMES = { llm_api_key: 'team/llm/key', search_api_key: 'team/search' };
+  const asked: string[] = [];
+  let secrets: string;
+  beforeEach(() => {
+    asked.length = 0;
+    const keys = Object.entries(NAMES).map(([field, path]) => `${field}: "\${secret:${path}}"`);
+    secrets = `version: 1\nserver: { url: "${service.url}" }\nsettings: { language: en, ${keys.join(', ')} }\n`;
+  });
+  const resolveSecret = async (name: string, path: string): Promise<string | null> => {
+    asked.push(`${name}/${path}`);
+    return path === 'gone' ? null : `canary-of-${path}`;
+  };
+
+  it('gives each secret once, and its values are shown nowhere', async () => {
+    const outcome = await setpoint.apply({ text: secrets, env: {}, resolveSecret });
+    expect(outcome.environments[0]?.status).toBe('applied');
+    expect(asked.toSorted()).toEqual(Object.values(NAMES).toSorted());
+    expect(JSON.stringify(outcome)).not.toContain('canary');
+    const read = await setpoint.get({ text: secrets, env: {}, resolveSecret });
+    expect(read.environments[0]?.settings).toMatchObject({
+      llm_api_key_set: true,
+      search_api_key_set: true,
+    });
+  });
+
+  it('may have no value, which is an error before anything is sent', async () => {
+    const text = secrets.replace('team/search', 'team/gone');
+    await expect(setpoint.apply({ text, env: {}, resolveSecret })).rejects.toMatchObject({
+      code: 'reference-missing',
+      message: expect.stringContaining('resolveSecret gave no value of team/gone'),
+    });
+    const read = await setpoint.get({ text, env: {}, resolveSecret });
+    expect(read.environments[0]?.status).toBe('empty');
+  });
+
+  it('is asked for nothing that SETPOINT_ALLOWED_SECRETS does not allow', async () => {
+    const env = { SETPOINT_ALLOWED_SECRETS: 'team/llm/*' };
+    const document = await setpoint.plan({ text: secrets, env, resolveSecret });
+    expect(document.environments[0]?.error?.code).toBe('not-allowed');
+    expect(asked).not.toContain('team/search');
+  });
+
+  it('that throws stops the operation with its own error', async () => {
+    const own = new Error('the vault is closed');
+    const failing = (): never => {
+      throw own;
+    };
+    await expect(setpoint.plan({ text: secrets, env: {}, resolveSecret: failing })).rejects.toBe(
+      own,
+    );
+  });
+});
