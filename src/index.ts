@@ -17,6 +17,7 @@ export {
   type RenderFormat,
   type RenderOptions,
 } from './reconciler/library/render.ts';
+export { stream, type RunEvent } from './reconciler/library/stream.ts';
 export { report } from './reconciler/operations/report.ts';
 export { readSaved } from './reconciler/operations/saved-document.ts';
 export { InvalidSettings } from './reconciler/operations/invalid-settings.ts';

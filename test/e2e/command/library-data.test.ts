@@ -237,3 +237,45 @@ describe('resolveSecret', () => {
     );
   });
 });
+
+describe('stream', () => {
+  const several = (url: string): string =>
+    `version: 1\nserver: { url: "${url}" }\nsettings: { language: en }\nenvironments: { one: {}, two: { settings: { language: de } } }\n`;
+
+  it('yields the events of an apply in their order, and returns its document', async () => {
+    const events: setpoint.RunEvent[] = [];
+    const seen: number[] = [];
+    const run = setpoint.stream('apply', {
+      text: several(service.url),
+      env: {},
+      targets: ['one'],
+      onEnvironment: ({ done }) => seen.push(done),
+    });
+    let next = await run.next();
+    for (; next.done !== true; next = await run.next()) events.push(next.value);
+    expect(next.value.environments[0]?.status).toBe('applied');
+    const kinds = events.map(({ kind }) => kind);
+    expect(kinds[0]).toBe('selected');
+    expect(kinds).toContain('planned');
+    expect(events.at(-1)).toEqual({ kind: 'progress', done: 1, total: 1, failed: 0 });
+    expect(seen).toEqual(
+      events.flatMap((event) => (event.kind === 'progress' ? [event.done] : [])),
+    );
+  });
+
+  it('stops the run before its next write when its reader leaves', async () => {
+    for await (const event of setpoint.stream('apply', {
+      text: several(service.url),
+      env: {},
+      targets: ['two', 'one'],
+    }))
+      if (event.kind === 'planned') break;
+    const { environments } = await setpoint.get({ text, env });
+    expect(environments[0]?.status).toBe('empty');
+  });
+
+  it('ends with the error of the operation', async () => {
+    const run = setpoint.stream('plan', { text: 'version: 2', env: {} });
+    await expect(run.next()).rejects.toMatchObject({ code: 'settings-invalid' });
+  });
+});
