@@ -1,7 +1,8 @@
 import { usageError } from '../../reconciler/model/error.ts';
 import { choicesHint } from '../../reconciler/model/wording.ts';
 import { parseDuration, isInterval } from '../../reconciler/desired/blocks/watch.ts';
-import { withDotenv } from '../../reconciler/host/reference-source.ts';
+import { pathExists } from '../../reconciler/host/read-text.ts';
+import { readDotenv, withDotenv } from '../../reconciler/host/reference-source.ts';
 import type { Options } from '../../reconciler/operations/options.ts';
 import { computeFailureLimit } from '../../reconciler/operations/parallel.ts';
 import type { FlagValues } from './flag-table.ts';
@@ -44,6 +45,7 @@ export function parseOperationOptions(flags: OptionFlags, io: Io): Options {
   return {
     ...(io.settings === undefined ? { file: flags.file } : { text: io.settings }),
     env,
+    dotenvHas: (names) => dotenvHas(names, io.env),
     targets,
     ...(flags.selector === undefined ? {} : { selector: flags.selector }),
     base: flags.base,
@@ -57,6 +59,17 @@ export function parseOperationOptions(flags: OptionFlags, io: Io): Options {
     signal: io.signal,
     ...(io.author === undefined ? {} : { checkout: { from: io.author, root: '.' } }),
   };
+}
+
+/** Reports whether the file of variables that `init` mentions is here and has one of these. A pipeline does not read it. */
+function dotenvHas(names: readonly string[], env: Io['env']): boolean {
+  if ((env['CI'] ?? '') !== '' || !pathExists('.env')) return false;
+  try {
+    const held = readDotenv('.env');
+    return names.some((name) => (held[name] ?? '').trim() !== '');
+  } catch {
+    return false; // It is not a file of variables.
+  }
 }
 
 /** The names that -e gives: each flag one or several, comma-separated; no name has a comma. */

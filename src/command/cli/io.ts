@@ -1,6 +1,4 @@
 import type { Variables } from '../../reconciler/model/ports.ts';
-import { pathExists } from '../../reconciler/host/read-text.ts';
-import { readDotenv } from '../../reconciler/host/reference-source.ts';
 import type { Readable, Writable } from 'node:stream';
 import type { Style } from '../../reconciler/render/text.ts';
 
@@ -23,30 +21,13 @@ export interface Io {
   readonly abandon: AbortSignal;
 }
 
-/** The hint of an error, with the name of the command that was used, and a file that has the variables it asks for. */
+/** The hint of an error, with the name of the command that was used. */
 export function hintForCommand(
   { code, hint }: { readonly code: string; readonly hint: string },
-  { command, env }: Pick<Io, 'command' | 'env'>,
+  { command }: Pick<Io, 'command'>,
 ): string {
-  if (code === 'reference-missing')
-    return hint.replace(/^Set ([\w, ]+), and run again\./, (whole, names: string) =>
-      dotenvHas(names.split(', '), env)
-        ? `Set ${names}, or add --dotenv .env, and run again.`
-        : whole,
-    );
   if (code !== 'usage' || command === undefined) return hint;
   return hint.replace('help COMMAND', `help ${command}`);
-}
-
-/** Reports whether the file of variables that `init` mentions is here and has one of these. A pipeline does not read it. */
-function dotenvHas(names: readonly string[], env: Variables): boolean {
-  if ((env['CI'] ?? '') !== '' || !pathExists('.env')) return false;
-  try {
-    const held = readDotenv('.env');
-    return names.some((name) => (held[name] ?? '').trim() !== '');
-  } catch {
-    return false; // It is not a file of variables.
-  }
 }
 
 /** A stream that accepts text. */

@@ -3,6 +3,7 @@ import type { Node } from './node.ts';
 import {
   hasValidReference,
   isMalformed,
+  listReferences,
   mayHoldReference,
   parseTemplate,
   type Reference,
@@ -230,8 +231,7 @@ function listNodeReferences(node: Node, filePath: Path): Reference[] {
       listNodeReferences(m.node, [...filePath, m.key]),
     );
   if (typeof node.value !== 'string' || findTextKind(filePath) === 'plain') return [];
-  const parts = parseTemplate(node.value);
-  return isMalformed(parts) ? [] : parts.filter((part) => typeof part === 'object');
+  return [...listReferences(node.value)];
 }
 
 /** The references without a value inside a declared value, each with the path of its own member. */

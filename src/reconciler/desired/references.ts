@@ -89,6 +89,12 @@ export function hasValidReference(text: string): boolean {
   return !isMalformed(parts) && parts.some((part) => typeof part === 'object');
 }
 
+/** The references in a text; none if one is malformed. */
+export function listReferences(text: string): readonly Reference[] {
+  const parts = mayHoldReference(text) ? parseTemplate(text) : [];
+  return isMalformed(parts) ? [] : parts.filter((part) => typeof part === 'object');
+}
+
 /** The one reference a whole value is, or null. */
 export function parseWholeReference(text: string): Reference | null {
   if (!mayHoldReference(text)) return null;

@@ -22,7 +22,7 @@ interface Rule {
 }
 
 /** The options of the command line, which a request of the library does not have. */
-type Internal = 'several' | 'targetsFrom' | 'selectorFrom' | 'checkout';
+type Internal = 'several' | 'dotenvHas' | 'targetsFrom' | 'selectorFrom' | 'checkout';
 
 /** A rule for each option of a request: an option without one does not compile. */
 type Rules<R> = { readonly [Name in Exclude<keyof R, Internal>]-?: Rule };

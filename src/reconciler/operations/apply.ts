@@ -73,7 +73,7 @@ async function applyAll(
   if (request.policy !== undefined) await checkPolicy(run.judged, request.policy);
   const judged = await judgeTargets(run, request);
   const planning = await planningFor(request, () => prepareEachTarget(judged));
-  const problem = whyNotApplied(prepareEachTarget(judged));
+  const problem = whyNotApplied(prepareEachTarget(judged), request);
   if (problem !== null) throw problem;
   const approved =
     request.approved === undefined

@@ -38,7 +38,7 @@ import { observeTarget, type OpenTarget } from './open-target.ts';
 import { proveStoredState, planInput } from './plan-target.ts';
 import type { Checking, Options } from './options.ts';
 import { formatOrigin, type PreparedTarget } from './prepare.ts';
-import { referenceError } from './leavable.ts';
+import { MissingReferenceError } from './leavable.ts';
 import { createMaskingSource, type Running } from './redacting.ts';
 import { listPlanChanges, listPlanUnknowns } from '../model/plan.ts';
 import { collectSecrets } from '../model/value.ts';
@@ -85,7 +85,12 @@ function referencesCheck(prepared: PreparedTarget, options: Running<Options>): C
     ...desired.missing.map(({ path, reason }) => `${formatPath(path)}: ${reason}`),
   ];
   if (missing.length > 0) {
-    return createFailedCheck('references', errorReport(referenceError(missing.join('; '))));
+    const refs = [
+      ...ofServer.flatMap(({ ref, problem }) => (problem === null ? [] : [ref])),
+      ...desired.missing.map(({ ref }) => ref),
+    ];
+    const error = new MissingReferenceError(missing.join('; '), refs, options);
+    return createFailedCheck('references', errorReport(error));
   }
   const all = [
     ...ofServer,

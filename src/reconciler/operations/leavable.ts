@@ -4,6 +4,9 @@ import type { DesiredField, DesiredState, SkippedPath } from '../model/state.ts'
 import { didYouMean, namesListed, formatCount } from '../model/wording.ts';
 import { leavableItems, omitSkipped, mapDeclaredEntryPaths } from '../plan/declared.ts';
 import { formatReferences } from '../plan/decision.ts';
+import { listReferences } from '../desired/references.ts';
+import type { Options } from './options.ts';
+import { secretCommands } from '../host/secret-commands.ts';
 import { listManagedSettings, isFlagTarget, type DeclaredItem } from './flag-values.ts';
 import { COLLECTION_FORMS, isCollectionBlock } from '../model/collection-forms.ts';
 import { isSecretHolder, itemsDeclared, toMemberPath } from '../model/collection.ts';
@@ -124,27 +127,41 @@ function itemMembers(state: DesiredState): SkippablePath[] {
   );
 }
 
-/** The error of references without a value. Its hint names the variables that are not set, and `ways` to do without. */
-export function referenceError(message: string, ways = ''): SetpointError {
-  const unset = [...message.matchAll(/the variable ([A-Za-z_]\w*) is (?:not set|empty)/g)];
-  const names = [...new Set(unset.map(([, name = '']) => name))];
-  const { hint } = ERRORS['reference-missing'];
-  const set =
-    names.length === 0
-      ? (secretHint(message) ?? hint)
-      : `Set ${namesListed(names)}, and run again.`;
-  return new SetpointError('reference-missing', message, {
-    hint: ways === '' ? set : `${set} ${ways}`,
-  });
+/** What the hint of a missing reference depends on. */
+type Surroundings = Pick<Options, 'env' | 'checkout' | 'dotenvHas'>;
+
+/** An error of references without a value: their texts, as the file writes them. */
+export class MissingReferenceError extends SetpointError {
+  readonly refs: readonly string[];
+
+  /** The hint names the variables that are not set, and `ways` to do without. */
+  constructor(message: string, refs: readonly string[], surroundings: Surroundings, ways = '') {
+    const hint = findReferenceRemedy(refs, surroundings);
+    super('reference-missing', message, { hint: ways === '' ? hint : `${hint} ${ways}` });
+    this.refs = refs;
+  }
 }
 
-/** Returns a hint for a secret that a command did not give, by the error's message; null if it names none. */
-function secretHint(message: string): string | null {
-  if (message.includes('SETPOINT_SECRET_COMMANDS names no command'))
-    return 'Add it to SETPOINT_SECRET_COMMANDS, where setpoint runs.';
-  return message.includes('the secret command ')
+function findReferenceRemedy(
+  refs: readonly string[],
+  { env, checkout, dotenvHas }: Surroundings,
+): string {
+  const references = checkout?.from === 'cluster' ? [] : refs.flatMap(listReferences);
+  const unset = references.flatMap((one) =>
+    one.kind === 'env' && one.fallback === null && (env[one.name] ?? '').trim() === ''
+      ? [one.name]
+      : [],
+  );
+  const names = [...new Set(unset)];
+  if (names.length > 0) {
+    const file = dotenvHas?.(names) === true ? ', or add --dotenv .env,' : ',';
+    return `Set ${namesListed(names)}${file} and run again.`;
+  }
+  const secret = references.find(({ kind }) => kind === 'secret');
+  if (secret?.kind !== 'secret') return ERRORS['reference-missing'].hint;
+  return secretCommands(env).has(secret.command)
     ? 'Run that command by hand, where setpoint runs, to see its output.'
-    : null;
+    : 'Add it to SETPOINT_SECRET_COMMANDS, where setpoint runs.';
 }
 
 /** The maximum number of names in a sentence, and of lines in an error. */
@@ -155,15 +172,19 @@ const MOST_LINES = 10;
 export class MissingReferences {
   /** The places that want a reference, by what is wrong with it. */
   readonly #lines = new Map<string, { environments: Set<string>; paths: Set<string> }>();
+  readonly #refs: string[] = [];
   readonly #wanting = new Set<string>();
   readonly #others = new Set<string>();
   #inBlocks = false;
 
   /** Adds an environment with what its settings lack; `ofServer` is what its service cannot be reached without. */
-  add(environment: string, ofServer: string | null, desired: DesiredState): void {
-    if (ofServer !== null) this.#note(ofServer, environment, null);
-    for (const { path, reason, ref } of desired.missing)
+  add(environment: string, ofServer: SetpointError | null, desired: DesiredState): void {
+    if (ofServer !== null) this.#note(ofServer.message, environment, null);
+    if (ofServer instanceof MissingReferenceError) this.#refs.push(...ofServer.refs);
+    for (const { path, reason, ref } of desired.missing) {
       this.#note(`(${ref}): ${reason}.`, environment, formatPath(path));
+      this.#refs.push(ref);
+    }
     const missing = desired.missing
       .map(({ path }) => toSkippablePath(path))
       .filter((path) => !isUnreportedSecret(path));
@@ -188,7 +209,7 @@ export class MissingReferences {
   }
 
   /** The error with a line for each reference; null if none is missing. */
-  error(): SetpointError | null {
+  error(surroundings: Surroundings): SetpointError | null {
     const lines = [...this.#lines].map(([problem, { environments, paths }]) => {
       const where = namesListed([...environments], MOST_NAMES);
       const what = paths.size === 0 ? '' : `${namesListed([...paths], MOST_NAMES)} `;
@@ -205,7 +226,7 @@ export class MissingReferences {
             ...lines.slice(0, MOST_LINES),
             ...(more > 0 ? [`And ${formatCount(more, 'more reference')}.`] : []),
           ].join('\n');
-    return referenceError(message, this.#ways());
+    return new MissingReferenceError(message, this.#refs, surroundings, this.#ways());
   }
 
   /** The ways to run without it, in sentences; empty if there are none. */

@@ -37,7 +37,13 @@ export interface Options {
   /** The names of the environments, in this order. Default: all. */
   readonly targets?: readonly string[] | undefined;
   /**
-   * What named the environments, for errors, if that is not plain: a variable, an input.
+   * Reports whether the file of variables that --dotenv would read has one of these.
+   *
+   * @internal
+   */
+  readonly dotenvHas?: (names: readonly string[]) => boolean;
+  /**
+   * What named the environments, for errors, if that is not plain: an input.
    *
    * @internal
    */

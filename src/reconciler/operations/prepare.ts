@@ -30,7 +30,7 @@ import { isHeaderValue, resolveServer, resolveSettings } from '../desired/resolv
 import type { Target } from '../desired/target.ts';
 import { fileIdentity } from '../host/reference-source.ts';
 import { omitSkipped } from '../plan/declared.ts';
-import { selectOnly, selectSkipped, referenceError, MissingReferences } from './leavable.ts';
+import { selectOnly, selectSkipped, MissingReferenceError, MissingReferences } from './leavable.ts';
 import type { Options, PlanRequest } from './options.ts';
 import { RunRedactors, createMaskingSource, type Running } from './redacting.ts';
 import type { RunTargets } from './select.ts';
@@ -178,13 +178,16 @@ function keyShared(shared: SharedKey): SetpointError {
 }
 
 /** The first reason why an apply must not begin, of any target; null if there is none. References without a value have a line each. */
-export function whyNotApplied(targets: Iterable<PreparedTarget>): SetpointError | null {
+export function whyNotApplied(
+  targets: Iterable<PreparedTarget>,
+  options: Pick<Options, 'env' | 'checkout' | 'dotenvHas'>,
+): SetpointError | null {
   const missing = new MissingReferences();
   for (const { target, server, desired } of targets) {
     if (server instanceof SetpointError && server.code !== 'reference-missing') return server;
-    missing.add(target.name, server instanceof SetpointError ? server.message : null, desired);
+    missing.add(target.name, server instanceof SetpointError ? server : null, desired);
   }
-  return missing.error();
+  return missing.error(options);
 }
 
 /** The access to a target's service. */
@@ -219,7 +222,8 @@ function reach(
     const reasons = found.problems
       .map(({ path, reason, ref }) => `${path.join('.')} (${ref}): ${reason}.`)
       .join(' ');
-    return { warnings: [], server: referenceError(reasons) };
+    const refs = found.problems.map(({ ref }) => ref);
+    return { warnings: [], server: new MissingReferenceError(reasons, refs, options) };
   }
   return { warnings: [], server: checkKeyTravel(target, found.server, policy) };
 }

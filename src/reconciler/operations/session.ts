@@ -135,7 +135,7 @@ export function applyLoaded(
   sharing: SessionSharing,
 ): Promise<EnvironmentOutcome> {
   return runPreparedTarget(target, request, sharing, async (one, run) => {
-    const problem = whyNotApplied([one]);
+    const problem = whyNotApplied([one], request);
     if (problem !== null)
       throw new SetpointError(problem.code, problem.message.replaceAll('\n', ' '), problem);
     const approved =
