@@ -1,3 +1,4 @@
+import type { BlockName } from '../desired/blocks.ts';
 import { plainValue, member } from '../desired/node.ts';
 import { type LoadedFile, readTargets, type Target } from '../desired/target.ts';
 import { SetpointError, asSetpointError } from '../model/error.ts';
@@ -11,23 +12,18 @@ import { prepareTargets, formatOrigin, type PreparedTarget } from './prepare.ts'
 import { createMaskingSource, withVariables, type Running } from './redacting.ts';
 import { declaresTheSame, pullEdits, type PullEdits } from '../pull/edits.ts';
 import { createCopyMatcher } from '../desired/profiles.ts';
-import { firstCollections } from '../pull/first-collections.ts';
 import {
   initialText,
   keyVariable,
   type NewEnvironment,
   withEnvironment,
 } from '../pull/first-files.ts';
-import { NO_COLLECTIONS } from '../pull/listed.ts';
 import { ACTIVE_FORM } from '../model/collection-forms.ts';
-import type { NewReference } from '../pull/place-edits.ts';
-import { listTextVariables } from '../pull/placeholder.ts';
 import { secretsToHide, type ObservedService } from '../pull/target.ts';
 import { flowText } from '../yaml-edit/print.ts';
 import { isObject, type JsonObject, isSameData } from '../yaml-edit/source.ts';
 import { dirname, join } from 'node:path';
 import { pathExists } from '../host/read-text.ts';
-import type { Path } from '../model/path.ts';
 import { findInterruption } from '../reconcile/interruption.ts';
 import { withTarget } from './open-target.ts';
 import { readCollections } from './read-collections.ts';
@@ -78,12 +74,7 @@ export async function firstFile(path: string, asked: Running<InitRequest>): Prom
   );
   if (prepared === undefined) throw notMade();
   const { target } = prepared;
-  const {
-    observed,
-    collections: { read, unread },
-  } = await observeForInit(prepared, request);
-  const hidden = secretsToHide(prepared);
-  const source = createMaskingSource([target.name], request);
+  const { observed, collections } = await observeForInit(prepared, request);
   const edits = pullEdits(
     [file],
     { serverGiven: false, several: false },
@@ -91,48 +82,44 @@ export async function firstFile(path: string, asked: Running<InitRequest>): Prom
       {
         target,
         observed,
-        collections: NO_COLLECTIONS,
-        options: { adopt: 'all', hidden, ownLayer: false },
+        collections,
+        options: { adopt: 'all', hidden: secretsToHide(prepared), ownLayer: false },
       },
     ],
-    source,
+    createMaskingSource([target.name], request),
   );
-  const taken = listTextVariables(edits.texts.get(path) ?? text);
-  const named = firstCollections(read, { hidden, taken, source });
-  const { block } = ACTIVE_FORM;
-  const leftActive = named.left.flatMap(({ path: [own, kind = ''] }) =>
-    own === block ? kind : [],
+  const edited = edits.edited.get(target.name);
+  const left = edits.pulls.get(target.name)?.left ?? [];
+  const { read, unread } = collections;
+  const blocks = new Map(
+    read.map(({ form: { block } }) => [block, readTargetBlock(edited, block as BlockName)]),
   );
-  const isCopy = createCopyMatcher(Object.keys(named.blocks.get(block) ?? {}), leftActive);
-  const settings = withoutCopies(readTargetSettings(edits.edited.get(target.name)), isCopy);
-  const left = [...named.left, ...unread];
+  const leftActive = left.flatMap(({ path: [own, kind = ''] }) =>
+    own === ACTIVE_FORM.block ? kind : [],
+  );
+  const isCopy = createCopyMatcher(Object.keys(blocks.get(ACTIVE_FORM.block) ?? {}), leftActive);
+  const settings = readTargetBlock(edited, 'settings');
+  const leftItems = left.filter((one) => unread.includes(one) || blocks.has(one.path[0] ?? ''));
   const written = initialText({
     server,
     settings,
     dialect: observed.dialect,
-    collections: { ...named, left },
+    collections: { blocks, left: leftItems },
     isCopy,
     environment,
     schema: findNearbySchema(path),
     origin: 'Written from what the service had.',
     notes: [],
   });
-  if (!isSameData(readTargetSettings(onlyTarget({ ...file, text: written })), settings))
+  if (!isSameData(readTargetBlock(onlyTarget({ ...file, text: written }), 'settings'), settings))
     throw notMade();
-  const own = listNewVariables(edits, target.name, keyed ? variable : null);
   return {
     before: null,
     text: written,
     origin: formatOrigin(prepared),
     ...toInitialStatus(observed),
-    variables: [
-      ...own.filter((one) => !isCopy(one.path)),
-      ...createReferenceVariables(named.references),
-    ],
-    left: [
-      ...(edits.pulls.get(target.name)?.left ?? []).filter((one) => !isCopy(one.path)),
-      ...left,
-    ],
+    variables: listNewVariables(edits, target.name, keyed ? variable : null),
+    left: [...left.filter((one) => !leftItems.includes(one)), ...leftItems],
   };
 }
 
@@ -151,10 +138,10 @@ function onlyTarget(file: LoadedFile): Target {
   return target;
 }
 
-function readTargetSettings(target: Target | undefined): JsonObject {
-  const node = target?.settings;
-  const settings: Json = node === undefined ? {} : maskSecrets(plainValue(node));
-  return isObject(settings) ? settings : {};
+function readTargetBlock(target: Target | undefined, name: BlockName): JsonObject {
+  const node = target?.[name];
+  const block: Json = node === undefined ? {} : maskSecrets(plainValue(node));
+  return isObject(block) ? block : {};
 }
 
 /** The settings file with one more environment, which holds its server and what differs from the blocks above. */
@@ -220,12 +207,8 @@ function listNewVariables(
 ): NewVariable[] {
   return [
     ...(keyName === null ? [] : [{ name: keyName, path: ['server', 'api_key'] }]),
-    ...createReferenceVariables(references.get(target) ?? []),
+    ...(references.get(target) ?? []).map(({ name: variable, path }) => ({ name: variable, path })),
   ];
-}
-
-function createReferenceVariables(references: readonly NewReference[]): NewVariable[] {
-  return references.map(({ name, path }) => ({ name, path }));
 }
 
 export const SERVICE_KEY = 'SETPOINT_API_KEY';
@@ -292,23 +275,6 @@ async function observeForInit(
   } catch (thrown) {
     throw findInterruption(signal) ?? asSetpointError(thrown);
   }
-}
-
-/** The settings without what activation writes, and without parts that have nothing else. */
-function withoutCopies(
-  settings: JsonObject,
-  isCopy: (path: Path) => boolean,
-  above: Path = [],
-): JsonObject {
-  const kept = Object.entries(settings).flatMap(([key, value]): [string, Json][] => {
-    const path = [...above, key];
-    if (isCopy(path)) return [];
-    if (!isObject(value)) return [[key, value]];
-    const inner = withoutCopies(value, isCopy, path);
-    const isEmptied = Object.keys(inner).length === 0 && Object.keys(value).length > 0;
-    return isEmptied ? [] : [[key, inner]];
-  });
-  return Object.fromEntries(kept);
 }
 
 /** Limits a request to its file, for all environments. */

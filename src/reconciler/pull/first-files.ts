@@ -8,9 +8,9 @@ import type { Dialect, DialectField } from '../model/dialect.ts';
 import { fields, isNativePath, NATIVE_PARTS } from '../model/field.ts';
 import { isPart } from '../model/native-schema.ts';
 import { isObject, type JsonObject, type Layout } from '../yaml-edit/source.ts';
+import type { LeftAlone } from '../model/documents.gen.ts';
 import { formatPath, type Path } from '../model/path.ts';
 import { memberLines } from '../yaml-edit/print.ts';
-import type { FirstCollections } from './first-collections.ts';
 import { isExpressible } from './writable.ts';
 
 /** A variable that a settings file reads, and what for. */
@@ -102,6 +102,14 @@ function has(target: Target | undefined, key: string): boolean {
 
 const LAYOUT: Layout = { eol: '\n', step: 2, dash: 2, gap: 2 };
 
+/** The items that a service stores by name. */
+interface FirstItems {
+  /** The items of each block, in the order of the file. */
+  readonly blocks: ReadonlyMap<string, JsonObject>;
+  /** Items that are not declared, and why. */
+  readonly left: readonly LeftAlone[];
+}
+
 /** The content of a first settings file. */
 export interface FirstFile {
   readonly server: JsonObject;
@@ -109,7 +117,7 @@ export interface FirstFile {
   /** The dialect of the target service. */
   readonly dialect: Dialect;
   /** The items stored by name, and those that are left out. */
-  readonly collections: Pick<FirstCollections, 'blocks' | 'left'>;
+  readonly collections: FirstItems;
   /** Reports whether what the file activates sets the value of a field. */
   readonly isCopy: (path: Path) => boolean;
   /** The environment that the service belongs to; the file has no environments without it. */
@@ -186,10 +194,8 @@ function serverLines(server: JsonObject, environment: string | undefined): reado
 }
 
 /** The blocks of items that are stored by name, and the parts of them that the file omits. */
-function collectionLines({
-  blocks,
-  left,
-}: Pick<FirstCollections, 'blocks' | 'left'>): readonly string[] {
+function collectionLines({ blocks: all, left }: FirstItems): readonly string[] {
+  const blocks = new Map([...all].filter(([, items]) => Object.keys(items).length > 0));
   const names = new Set([...blocks.keys(), ...left.map(({ path: [block = ''] }) => block)]);
   return [...names].flatMap((block) => {
     const items = blocks.get(block);

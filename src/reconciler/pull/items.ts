@@ -67,6 +67,8 @@ interface Pulling extends ComparedTarget {
   readonly one: ReadCollection;
   readonly rules: ItemRules;
   readonly formerNames: FormerNames;
+  /** The items of the blocks before that are adopted. */
+  readonly adopted: readonly Path[];
 }
 
 /** Pulls every collection that was read: items that differ, that have gone, and that are to be added to the file. */
@@ -76,7 +78,12 @@ export function pullItems(
   rules: ItemRules,
 ): PulledItems {
   const formerNames = collectFormerNames(read, compared.desired);
-  const parts = read.map((one) => pullCollection({ ...compared, one, rules, formerNames }));
+  const adopted: Path[] = [];
+  const parts = read.map((one) => {
+    const part = pullCollection({ ...compared, one, rules, formerNames, adopted });
+    adopted.push(...part.adopted.map(({ path }) => path));
+    return part;
+  });
   return {
     edits: parts.flatMap(({ edits }) => edits),
     made: parts.flatMap(({ made }) => made),
@@ -171,8 +178,20 @@ function adoptItem(path: Path, pulling: Pulling): EntryPullResult & { readonly p
     return { path, ...skipPull({ path, ref: null }, kept ?? REASONS.inexpressible) };
   if (namesFormer(there.members, path[0] ?? '', pulling.formerNames))
     return { path, ...skipPull({ path, ref: null }, REASONS.namesRenamed) };
+  if (isUndeclaredActive(path, pulling))
+    return { path, ...skipPull({ path, ref: null }, REASONS.undeclared) };
   const { edit, left } = itemEdit(there, pulling);
   return { path, edits: edit === null ? [] : [edit], made: [], left };
+}
+
+/** Reports whether a file that declares everything would make a profile active that it does not declare. */
+function isUndeclaredActive(path: Path, { one, desired, rules, adopted }: Pulling): boolean {
+  const [, kind = ''] = path;
+  if (one.form !== ACTIVE_FORM || rules.adopt !== 'all') return false;
+  const block = `${kind}s`;
+  const name = readWholeItem(one, path);
+  if (typeof name !== 'string' || itemNamed(desired, { block }, name) !== undefined) return false;
+  return !adopted.some((at) => samePath(at, [block, name]));
 }
 
 /** The whole of an item, as `init` writes it. */

@@ -52,10 +52,15 @@ export function itemsRefused(
     change: null,
   }));
   // Several errors of one item are one reason to leave it alone.
-  return unlike.filter(
+  const items = unlike.filter(
     (one, index) =>
       unlike.findIndex(({ name, path }) => name === one.name && samePath(path, one.path)) === index,
   );
+  // Of new items that exclude each other the first stays. If it does not fit alone either, the next attempt skips it.
+  return items.filter((one) => {
+    const clashing = items.filter(({ name, path }) => name === one.name && path[0] === one.path[0]);
+    return one.reason !== REASONS.clashing || clashing.length === 1 || clashing[0] !== one;
+  });
 }
 
 export function notEditable(): SetpointError {

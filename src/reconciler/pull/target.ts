@@ -164,12 +164,15 @@ export function pullTarget(
 }
 
 /** Reports whether an adopted item sets the value at a path of the settings. */
-function isTaken(path: Path, { adopted }: PulledItems): boolean {
+function isTaken(path: Path, { adopted, left }: PulledItems): boolean {
   const names = adopted.map(({ path: [block, name = ''] }) => ({ block, name }));
   const kinds = names.flatMap(({ block, name }) => (block === ACTIVE_FORM.block ? [name] : []));
+  const leftKinds = left.flatMap(({ path: [block, kind = ''] }) =>
+    block === ACTIVE_FORM.block ? kind : [],
+  );
   const isTokens = path[0] === 'secrets_store';
   return (
-    createCopyMatcher(kinds)(path) ||
+    createCopyMatcher(kinds, leftKinds)(path) ||
     (isTokens && names.some(({ block }) => block === GIT_PROVIDERS_FORM.block))
   );
 }

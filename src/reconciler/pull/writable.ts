@@ -30,6 +30,7 @@ export const REASONS = {
   outdated: 'the settings have another copy of it; an apply makes it active again',
   renamed: 'renamed in the file, and not applied yet',
   namesRenamed: 'names what is renamed in the file, and that is not applied yet',
+  undeclared: 'the profile that is active is not declared',
   untold: 'the service lists them only after settings are stored',
   unlisted: 'the service did not list them',
   lacking: 'the service has none of these',

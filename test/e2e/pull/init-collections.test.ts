@@ -236,6 +236,21 @@ it('has the active profile of an app-server in the place of that llm', async () 
   expect(blocks).toBe(`${MAIN}active:\n  llm_profile: main\n`);
 });
 
+it('has the llm of the settings where the active profile is not declared', async () => {
+  await service('app-server');
+  await ask([...APP_SERVER, ['POST', '/api/v1/settings/profiles/main/activate', {}]]);
+  const hidden = { name: 'main', model: 'openai/gpt-5', base_url: `https://x.example/${KEY}` };
+  front.instead = ({ method, path }) =>
+    method === 'GET' && path === '/api/v1/settings/profiles/main'
+      ? { status: 200, body: { name: 'main', config: hidden } }
+      : null;
+  const { settings, blocks } = await initial();
+  expect(settings).toContain('llm_model: openai/gpt-5');
+  expect(blocks).toContain(
+    '# Left out: active.llm_profile: the profile that is active is not declared.',
+  );
+});
+
 it('has them in an environment that is added to a file, too', async () => {
   await service('app-server');
   await ask([
@@ -296,11 +311,11 @@ it('leaves out names that a file cannot hold, and says so in the file', async ()
   expect(document.left).toHaveLength(5);
   expect(blocks).toBe(`secrets:
   JIRA_TOKEN: \${env:JIRA_TOKEN}
+  # Left out: secrets.jira_token: a settings file cannot contain both this name and another one on the service.
   # Left out: secrets.ROTATED: a rotation of it was interrupted, which would be finished; declare it by hand.
   # Left out: secrets.ROTATED__next: a rotation of it was interrupted, which would be finished; declare it by hand.
-  # Left out: secrets: the value on the service may contain a secret.
   # Left out: secrets["a-b\\nc"]: a settings file cannot contain the value on the service.
-  # Left out: secrets.jira_token: a settings file cannot contain both this name and another one on the service.
+  # Left out: secrets: the value on the service may contain a secret.
 `);
 });
 
