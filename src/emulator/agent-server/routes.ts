@@ -42,9 +42,9 @@ export function agentServerRoutes(apiKey: string | undefined): Routes {
     ...createNamedRoutes(kind, agentProfiles(kind)),
     ...createNamedRoutes(kind, metaProfiles),
     ...createAllInstalledRoutes(kind),
-    ...automationRoutes(),
   ];
-  return withOpenApi(INFO, routes);
+  // The automation service answers at the same address, and is another process.
+  return [...withOpenApi(INFO, routes), ...automationRoutes()];
 }
 
 const INFO = {

@@ -1,9 +1,10 @@
 import { isServiceAddress, isEmbedded, parseUrlCached } from '../model/address.ts';
+import { AUTOMATIONS_FORM, WEBHOOKS_FORM } from '../model/collection-forms.ts';
 import { ERRORS, SetpointError } from '../model/error.ts';
 import type { Source } from '../model/path.ts';
 import { secretName, type ReferenceSource } from '../model/ports.ts';
-import { REFERRING, type Blocks } from './blocks.ts';
-import { server as serverBlock } from './blocks/server.ts';
+import { REFERRING } from './blocks.ts';
+import { ADDRESSES, server as serverBlock } from './blocks/server.ts';
 import { lookUp } from './lookup.ts';
 import { locate, member, findNode, readNodeText, type Node, type PlacedFinding } from './node.ts';
 import { isMalformed, mayHoldReference, parseTemplate, type Reference } from './references.ts';
@@ -33,11 +34,21 @@ interface Surroundings {
   readonly originOf: (url: string) => string | null;
 }
 
-/** A target that sends a value, and where to. */
+/** A target that sends a value, and where to: a key also to an automation service that has an origin of its own. */
 interface Sender {
   readonly target: Target;
-  readonly origin: string;
+  readonly origins: readonly [string, ...string[]];
 }
+
+/** Reports whether one of two senders reaches an origin that the other one does not, and the other way round. */
+function isElsewhere({ origins: one }: Sender, { origins: other }: Sender): boolean {
+  return (
+    one.some((origin) => !other.includes(origin)) && other.some((origin) => !one.includes(origin))
+  );
+}
+
+/** The blocks that are sent to the automation service. */
+const OF_AUTOMATION: readonly string[] = [AUTOMATIONS_FORM.block, WEBHOOKS_FORM.block];
 
 /** The senders of a value: one that sends it as a key, one that proves to have it, and otherwise at most two origins. */
 interface Senders {
@@ -80,7 +91,8 @@ export class KeyUses {
         for (const { source } of this.#inPart(shared, undefined)) this.#above.add(source);
       }
       if (part === shared) continue;
-      for (const { source } of this.#inPart(part, shared)) this.#add(source, sender, 'value');
+      const to = selectOrigin(sender, name);
+      for (const { source } of this.#inPart(part, shared)) this.#add(source, to, 'value');
     }
   }
 
@@ -99,7 +111,7 @@ export class KeyUses {
     for (const name of SETTINGS)
       for (const found of this.#inPart(target[name], undefined, name)) {
         const key = this.#findKey(found.source);
-        if (key === null || key.origin === origin) continue;
+        if (key === null || key.origins.includes(origin)) continue;
         const first = this.#findUse(key.target, found.source);
         return {
           key: referenceName(found.reference),
@@ -119,9 +131,10 @@ export class KeyUses {
     for (const target of targets) {
       const sender = this.#findSender(target);
       if (sender === null) continue;
-      for (const part of settingsParts(target))
-        for (const { source } of this.#inPart(part, undefined))
-          if (this.#findKey(source) !== null) this.#add(source, sender, 'value');
+      for (const name of SETTINGS)
+        for (const { source } of this.#inPart(target[name], undefined))
+          if (this.#findKey(source) !== null)
+            this.#add(source, selectOrigin(sender, name), 'value');
     }
   }
 
@@ -137,18 +150,22 @@ export class KeyUses {
       identity: [key, ...others],
       value: [key, identity],
     }[use];
-    const elsewhere = rivals.find((rival) => rival !== null && rival.origin !== sender.origin);
+    const elsewhere = rivals.find((rival) => rival !== null && isElsewhere(rival, sender));
     if (elsewhere !== undefined && elsewhere !== null && !this.#shared.has(source))
       this.#shared.set(source, [elsewhere, sender]);
     if (use === 'value') {
-      if (others.length < 2 && others[0]?.origin !== sender.origin) others.push(sender);
-    } else known[use] ??= sender;
+      if (others.length < 2 && others[0]?.origins[0] !== sender.origins[0]) others.push(sender);
+    } else if (sender.origins.length > (known[use]?.origins.length ?? 0)) known[use] = sender;
   }
 
   #findSender(target: Target): Sender | null {
-    const url = readNodeText(member(target.server, 'url'));
-    const origin = url === undefined ? null : this.#surroundings.originOf(url);
-    return origin === null ? null : { target, origin };
+    const [origin = null, automation = null] = ADDRESSES.map((name) => {
+      const url = readNodeText(member(target.server, name));
+      return url === undefined ? null : this.#surroundings.originOf(url);
+    });
+    if (origin === null) return null;
+    const isApart = automation !== null && automation !== origin;
+    return { target, origins: isApart ? [origin, automation] : [origin] };
   }
 
   #describeShared(source: string, one: Sender, other: Sender): SharedKey {
@@ -180,9 +197,10 @@ export class KeyUses {
   *#inServer(server: Node | undefined): Iterable<FoundInServer> {
     for (const { node, text, path } of listReferenceTexts(server, undefined, ['server'])) {
       const kind = serverBlock.textKind?.(path.slice(1));
-      const host = path[1] !== 'url' ? '' : isEmbedded(text) ? text : hostTemplate(text);
+      const isAddress = ADDRESSES.some((name) => name === path[1]);
+      const host = !isAddress ? '' : isEmbedded(text) ? text : hostTemplate(text);
       const isIdentity = path[1] === 'client_key';
-      if (kind !== 'secret' && path[1] !== 'url' && !isIdentity) continue;
+      if (kind !== 'secret' && !isAddress && !isIdentity) continue;
       for (const [part, use] of [
         [host, 'value'],
         [text.slice(host.length), isIdentity ? 'identity' : 'key'],
@@ -227,8 +245,9 @@ interface FoundInServer extends KeyReference {
 /** The blocks that are sent to a service next to its key. */
 const SETTINGS = REFERRING.filter((name) => name !== 'server');
 
-function settingsParts(blocks: Blocks): readonly (Node | undefined)[] {
-  return SETTINGS.map((name) => blocks[name]);
+/** Returns a sender of what one block declares, which is sent to one of its origins. */
+function selectOrigin({ target, origins: [own, automation = own] }: Sender, name: string): Sender {
+  return { target, origins: [OF_AUTOMATION.includes(name) ? automation : own] };
 }
 
 /** The texts of a part that may hold references, without those of a part that is known. */

@@ -1,4 +1,4 @@
-import { isServiceAddress, urlOrigin } from '../model/address.ts';
+import { isEmbedded, isServiceAddress, urlOrigin } from '../model/address.ts';
 import { fields, type SpecifiedField } from '../model/field.ts';
 import { isUnmanaged, type Path } from '../model/path.ts';
 import type { ReferenceSource } from '../model/ports.ts';
@@ -210,7 +210,7 @@ function findAddressProblems(
   addresses: Readonly<Record<string, ResolvedText | null>>,
 ): readonly ServerProblem[] {
   return Object.entries(addresses).flatMap(([name, read]) =>
-    read === null || read.ref === null || isServiceAddress(read.text.trim())
+    read === null || read.ref === null || isAddressOf(name, read.text.trim())
       ? []
       : [
           {
@@ -220,6 +220,11 @@ function findAddressProblems(
           },
         ],
   );
+}
+
+/** Reports whether a text is an address of a service; an embedded one has no automation service of its own. */
+function isAddressOf(name: string, text: string): boolean {
+  return isServiceAddress(text) && (name === 'url' || !isEmbedded(text));
 }
 
 function toOrigin({ text, ref }: ResolvedText): { readonly url: string; readonly origin: string } {

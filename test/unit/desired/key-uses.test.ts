@@ -44,6 +44,10 @@ ${settings}`;
 
 const PRODUCTION = 'url: "https://a.example", api_key: "${env:KEY}"';
 
+const AUTOMATION = ', automation_url: "https://b.example"';
+const HOOK = '    webhooks: { billing: { secret: "${env:KEY}" } }';
+const SECRET = '    secrets: { TOKEN: "${env:KEY}" }';
+
 describe('a key of one server that would be sent to another is found', () => {
   it.each([
     ['as its key', 'url: "https://b.example", api_key: "${env:KEY}"'],
@@ -91,6 +95,19 @@ describe('a key of one server that would be sent to another is found', () => {
     expect(shared(turned)).toHaveLength(1);
   });
 
+  it.each([
+    ['as the key of two of them', '${env:KEY}', ', automation_url: "https://c.example"', ''],
+    ['behind the host of its url', null, ', automation_url: "https://c.example/${env:KEY}"', ''],
+    ['in a block that goes there', null, ', automation_url: "https://c.example"', HOOK],
+    ['in one that does not go there', '${env:AT_AUTOMATION}', AUTOMATION, SECRET],
+  ])('at an automation service, %s', (_, key, more, settings) => {
+    const production = `${PRODUCTION}, automation_url: "https://b.example"`;
+    const own = key === null ? 'null' : `"${key}"`;
+    const staging = `url: "https://${key === '${env:KEY}' ? 'a' : 'd'}.example", api_key: ${own}${more}`;
+    const text = two({ production, staging, settings });
+    expect(shared(text)).toHaveLength(1);
+  });
+
   it('as a file by another path, and as a secret', () => {
     const files = (one: string, other: string) =>
       two({
@@ -133,6 +150,19 @@ describe('nothing is found', () => {
       staging: 'url: "https://b.${env:DOMAIN}", api_key: "${env:OTHER}"',
     });
     expect(shared(text, { DOMAIN: 'example.com' })).toEqual([]);
+  });
+
+  it('of an automation service with an origin of its own, to which the key is sent too', () => {
+    const production = `${PRODUCTION}${AUTOMATION}`;
+    for (const staging of [
+      PRODUCTION,
+      production,
+      'url: "https://b.example", api_key: "${env:KEY}"',
+    ])
+      expect(shared(two({ production, staging }))).toEqual([]);
+    const value = two({ production, staging: PRODUCTION, settings: SECRET });
+    expect(shared(value)).toEqual([]);
+    expect(shared(two({ production, staging: production, settings: HOOK }))).toEqual([]);
   });
 
   it('of a file of certificates', () => {

@@ -69,7 +69,7 @@ function impossibleUrl(holder: MapNode, path: FilePath): PlacedFinding[] {
 }
 
 /** The members of a server that name where its key is sent. */
-const ADDRESSES = ['url', 'automation_url'] as const;
+export const ADDRESSES = ['url', 'automation_url'] as const;
 
 function impossibleAddress(
   name: (typeof ADDRESSES)[number],
