@@ -7,6 +7,7 @@ export default defineConfig({
       'test/unit/{desired,edit,model,operations,plan,reconcile,service}/**/*.test.ts',
       'test/unit/watch/{beginnings,conditions,departed,environment*,healing,schedule}.test.ts',
       'test/unit/watch/notices/{decide,due}.test.ts',
+      'test/contract/{effects,predicted}.test.ts',
       'test/golden/**/*.test.ts',
       'test/e2e/apply/{faults,guards,missing-reference,policy}.test.ts',
       'test/e2e/sandboxes/sandbox-knobs.test.ts',
