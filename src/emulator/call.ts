@@ -15,8 +15,6 @@ export interface Service {
   readonly now: () => number;
   /** The session key of an id. Each run of the service has its own keys; none is ever stored. */
   readonly sessionKey: (id: string) => string;
-  /** Reports whether a list is answered as empty; each call counts one. */
-  readonly takeEmptyList: () => boolean;
 }
 
 /** The input of a handler: the service and the parts of the request. */

@@ -55,20 +55,8 @@ export interface EmulatorOptions {
    * - `missing`: STARTING, then MISSING for good; it is listed, and cannot be paused or resumed.
    */
   readonly becomes?: SandboxOutcome;
-  /**
-   * The number of sandboxes that may run. Every start and every resume first pauses the oldest RUNNING ones until one fewer runs, without
-   * notice and even if that pauses the one to resume. With 1, every start and resume is answered with 500. Default: none, any number.
-   */
-  readonly maxRunning?: number;
-  /**
-   * The number of times that the list of sandboxes is answered as empty before it is answered in full, as in an outage of the sandbox
-   * backend. Counted from the start of this service, not saved in the store. Default: 0.
-   */
-  readonly emptyLists?: number;
   /** The most items on a page, 1 to 100, whatever limit a request gives. Default: 100. */
   readonly pageSize?: number;
-  /** True if GET /api/v1/app-conversations requires ids (else 422), as on the recorded server. Default: false, it lists. */
-  readonly requireIds?: boolean;
   /** The time that an agent works on a conversation's initial message, in milliseconds. Default: 2000. */
   readonly runMs?: number;
   /**
@@ -109,10 +97,7 @@ export function isServedState(value: unknown): value is SandboxOutcome {
 export interface Knobs {
   readonly startMs: number;
   readonly becomes: SandboxOutcome;
-  readonly maxRunning: number | undefined;
-  readonly emptyLists: number;
   readonly pageSize: number;
-  readonly requireIds: boolean;
   readonly runMs: number;
   /** Never empty: the default, then the others. */
   readonly specs: readonly [string, ...string[]];
@@ -129,7 +114,7 @@ const most = 999_999_999;
 
 /** Throws an Error that names the option if one has a value that it does not take. */
 export function readKnobs(options: EmulatorOptions): Knobs {
-  const { becomes = 'running', maxRunning, requireIds = false, gitProviders = [] } = options;
+  const { becomes = 'running', gitProviders = [] } = options;
   if (!isServedState(becomes))
     throw createOptionError('becomes', `one of ${servedStates.join(', ')}`);
   const [spec, ...others] = options.specs ?? defaultSpecs;
@@ -143,10 +128,7 @@ export function readKnobs(options: EmulatorOptions): Knobs {
   return {
     startMs: integerWithin('startMs', options.startMs ?? 500, 0),
     becomes,
-    maxRunning: maxRunning === undefined ? undefined : integerWithin('maxRunning', maxRunning, 1),
-    emptyLists: integerWithin('emptyLists', options.emptyLists ?? 0, 0),
     pageSize: integerWithin('pageSize', options.pageSize ?? 100, 1, 100),
-    requireIds,
     runMs: integerWithin('runMs', options.runMs ?? 2000, 0),
     specs: [spec, ...others],
     gitProviders,

@@ -71,7 +71,6 @@ export async function startEmulator(options: EmulatorOptions = {}): Promise<Emul
     startedAt: now(),
     now,
     sessionKey: (id) => createHmac('sha256', secret).update(id).digest('base64url'),
-    takeEmptyList: countdown(knobs.emptyLists),
   };
   const listening = await listen(port, host, (request, response) => {
     void respond(request, response, { service, routes, apiKey });
@@ -98,15 +97,6 @@ async function loadRoutes(dialect: EmulatorDialect, apiKey: string | undefined):
     ...v1Routes,
     ...settingsV0Deletion,
   ];
-}
-
-/** A function that is true for its first `times` calls, then false. */
-function countdown(times: number): () => boolean {
-  let left = times;
-  return () => {
-    left -= 1;
-    return left >= 0;
-  };
 }
 
 async function respond(

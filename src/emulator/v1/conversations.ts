@@ -19,14 +19,7 @@ import {
   type SandboxStatus,
 } from './stored.ts';
 import type { StoreContents } from '../store/store-document.ts';
-import {
-  sandboxRoutes,
-  beginAgain,
-  beginSandbox,
-  makeRoom,
-  noRoom,
-  agentServerUrl,
-} from './sandboxes.ts';
+import { sandboxRoutes, beginAgain, beginSandbox, agentServerUrl } from './sandboxes.ts';
 import type { Knobs } from '../options.ts';
 import { readHeldModel } from '../store/held-settings.ts';
 import {
@@ -69,13 +62,12 @@ async function startConversation(call: Call): Promise<Answer> {
 
 /**
  * GET /api/v1/app-conversations: those of `ids`, null for each that does not exist; without ids, the list.
- * Source: specification 4.1: it lists; behaviour 3.4: the recorded server answers 422 without ids, which the option
- * `requireIds` turns on.
+ * Source: specification 4.1; behaviour 3.4.
  */
 async function getConversations(call: Call): Promise<Answer> {
   const { service, authorized, query } = call;
   if (!authorized) return unauthorized;
-  if (!service.knobs.requireIds && !query.has('ids')) return searchConversations(call);
+  if (!query.has('ids')) return searchConversations(call);
   const asked = readIds(query);
   if (asked.kind === 'refused') return asked.answer;
   const all = await conversations(service);
@@ -178,12 +170,9 @@ function placeConversation(
   if (sandboxId !== null && sandbox === undefined)
     return { contents: before, sandbox: null, problem: `Sandbox not found: ${sandboxId}` };
   if (sandbox !== undefined && !sandbox.paused) return { contents: before, sandbox, problem: null };
-  const contents = makeRoom(before, knobs, now);
-  if (contents === undefined)
-    return { contents: before, sandbox: sandbox ?? null, problem: noRoom };
   if (sandbox === undefined)
-    return { ...beginSandbox(contents, knobs.specs[0], knobs, now), problem: null };
-  return { ...beginAgain(contents, sandbox, now), problem: 'Sandbox not startable' };
+    return { ...beginSandbox(before, knobs.specs[0], knobs, now), problem: null };
+  return { ...beginAgain(before, sandbox, now), problem: 'Sandbox not startable' };
 }
 
 function newUuid(): string {

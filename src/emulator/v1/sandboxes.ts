@@ -22,19 +22,14 @@ export const sandboxRoutes: Routes = [
   ['/api/v1/sandbox-specs/search', { GET: searchSandboxSpecs }],
 ];
 
-/** The error that a real server reports if there is no room. */
-export const noRoom = 'max_num_sandboxes must be greater than 0';
-
 const success = createJsonAnswer(200, { success: true });
 const notFound = detail(404, 'Not Found');
-const limitReached = detail(500, noRoom);
 
 /** GET /api/v1/sandboxes/search, newest first. Source: specification 4.1; behaviour 3.2: an outage reads as no sandboxes. */
 async function searchSandboxes(call: Call): Promise<Answer> {
   if (!call.authorized) return unauthorized;
   const { service } = call;
   return answerPage(call, async () => {
-    if (service.takeEmptyList()) return [];
     const { sandboxes } = await service.store.read();
     const now = service.now();
     return sandboxes.map((sandbox) => sandboxRecord(sandbox, service, now)).toReversed();
@@ -43,7 +38,7 @@ async function searchSandboxes(call: Call): Promise<Answer> {
 
 /**
  * POST /api/v1/sandboxes: the spec is a parameter of the query, a body is ignored, and each call starts one more.
- * Source: specification 4.1; behaviour 3.2: room is made before the spec is looked up, an unknown spec is a crash.
+ * Source: specification 4.1; behaviour 3.2: an unknown spec is a crash.
  */
 async function handleSandboxStart({ service, authorized, query }: Call): Promise<Answer> {
   if (!authorized) return unauthorized;
@@ -51,10 +46,8 @@ async function handleSandboxStart({ service, authorized, query }: Call): Promise
   const specId = query.getAll('sandbox_spec_id').at(-1) ?? knobs.specs[0];
   return store.update((before) => {
     const now = service.now();
-    const contents = makeRoom(before, knobs, now);
-    if (contents === undefined) return { contents: before, answer: limitReached };
-    if (!knobs.specs.includes(specId)) return { contents, answer: { kind: 'crash' } };
-    const begun = beginSandbox(contents, specId, knobs, now);
+    if (!knobs.specs.includes(specId)) return { contents: before, answer: { kind: 'crash' } };
+    const begun = beginSandbox(before, specId, knobs, now);
     const answer = createJsonAnswer(200, sandboxRecord(begun.sandbox, service, now));
     return { contents: begun.contents, answer };
   });
@@ -73,26 +66,20 @@ async function pauseSandbox({ service, authorized, id }: Call): Promise<Answer> 
     if (sandbox === undefined) return { contents: before, answer: notFound };
     const status = sandboxStatus(sandbox, knobs.startMs, now);
     const idle = status === 'PAUSED' || (status === 'STARTING' && sandbox.becomes !== 'starting');
-    const contents = pauseSandboxes(before, idle ? [] : [sandbox], knobs, now);
+    const contents = idle ? before : pauseRunning(before, sandbox, knobs, now);
     return { contents, answer: success };
   });
 }
 
-/**
- * POST /api/v1/sandboxes/{id}/resume. Room is made first, whatever the sandbox's status: that may pause a running one, which
- * is then started again.
- * Source: specification 4.1; behaviour 3.2, the limit of running sandboxes.
- */
+/** POST /api/v1/sandboxes/{id}/resume. Source: specification 4.1; behaviour 3.2. */
 async function resumeSandbox({ service, authorized, id }: Call): Promise<Answer> {
   if (!authorized) return unauthorized;
-  const { store, knobs } = service;
+  const { store } = service;
   return store.update((before) => {
     const now = service.now();
-    const contents = makeRoom(before, knobs, now);
-    if (contents === undefined) return { contents: before, answer: limitReached };
-    const sandbox = findSandbox(contents, id, service, now);
-    if (sandbox === undefined) return { contents, answer: notFound };
-    return { contents: beginAgain(contents, sandbox, now).contents, answer: success };
+    const sandbox = findSandbox(before, id, service, now);
+    if (sandbox === undefined) return { contents: before, answer: notFound };
+    return { contents: beginAgain(before, sandbox, now).contents, answer: success };
   });
 }
 
@@ -133,7 +120,7 @@ interface Begun {
   readonly sandbox: StoredSandbox;
 }
 
-/** Starts a new sandbox. Call `makeRoom` before. */
+/** Starts a new sandbox. */
 export function beginSandbox(
   before: StoreContents,
   specId: string,
@@ -145,7 +132,7 @@ export function beginSandbox(
   return { contents: { ...before, sandboxes: [...before.sandboxes, sandbox] }, sandbox };
 }
 
-/** Starts a paused sandbox again, and leaves any other unchanged. Call `makeRoom` before. */
+/** Starts a paused sandbox again, and leaves any other unchanged. */
 export function beginAgain(before: StoreContents, sandbox: StoredSandbox, now: number): Begun {
   if (!sandbox.paused) return { contents: before, sandbox };
   const begun = { ...sandbox, startedAt: now, paused: false };
@@ -153,45 +140,22 @@ export function beginAgain(before: StoreContents, sandbox: StoredSandbox, now: n
   return { contents: { ...before, sandboxes }, sandbox: begun };
 }
 
-/**
- * Pauses the oldest RUNNING sandboxes so that one more stays within the limit: every start and every resume does this first.
- * Sandboxes that are STARTING or in ERROR do not count. Undefined if the limit leaves no room for any other.
- * Source: behaviour 3.2, the limit of running sandboxes.
- */
-export function makeRoom(
+/** Pauses a sandbox, and fails the starts of conversations that are in progress in it. */
+function pauseRunning(
   before: StoreContents,
-  knobs: Knobs,
-  now: number,
-): StoreContents | undefined {
-  if (knobs.maxRunning === undefined) return before;
-  const others = knobs.maxRunning - 1;
-  if (others === 0) return undefined;
-  const running = before.sandboxes.filter(
-    (sandbox) => sandboxStatus(sandbox, knobs.startMs, now) === 'RUNNING',
-  );
-  return pauseSandboxes(before, running.slice(0, Math.max(0, running.length - others)), knobs, now);
-}
-
-/** Pauses sandboxes, and fails the starts of conversations that are in progress in them. */
-function pauseSandboxes(
-  before: StoreContents,
-  toPause: readonly StoredSandbox[],
+  sandbox: StoredSandbox,
   { startMs }: Knobs,
   now: number,
 ): StoreContents {
-  if (toPause.length === 0) return before;
   const failure = { at: now, detail: 'The sandbox was paused' };
-  const cutShort = (task: StoredStartTask): boolean => {
-    if (task.failure !== null) return false;
-    const sandbox = toPause.find(({ id }) => id === task.sandbox?.id);
-    return sandbox !== undefined && isStarting(startTaskStage(task, sandbox.becomes, startMs, now));
-  };
+  const isCutShort = (task: StoredStartTask): boolean =>
+    task.failure === null &&
+    task.sandbox?.id === sandbox.id &&
+    isStarting(startTaskStage(task, sandbox.becomes, startMs, now));
   return {
     ...before,
-    sandboxes: before.sandboxes.map((one) =>
-      toPause.includes(one) ? { ...one, paused: true } : one,
-    ),
-    startTasks: before.startTasks.map((task) => (cutShort(task) ? { ...task, failure } : task)),
+    sandboxes: before.sandboxes.map((one) => (one === sandbox ? { ...one, paused: true } : one)),
+    startTasks: before.startTasks.map((task) => (isCutShort(task) ? { ...task, failure } : task)),
   };
 }
 

@@ -7,7 +7,12 @@ import type { EnvironmentPlan } from '../../../src/reconciler/model/plan.ts';
 import { apply } from '../../../src/reconciler/operations/apply.ts';
 import { drift, plan } from '../../../src/reconciler/operations/plan.ts';
 import { get } from '../../../src/reconciler/operations/get.ts';
-import { startFront, type FaultyFront, type Listed } from '../../fixture/faulty-front.ts';
+import {
+  startFront,
+  type FaultyFront,
+  type Instead,
+  type Listed,
+} from '../../fixture/faulty-front.ts';
 import { quickClock, request } from '../../fixture/settings.ts';
 import { listSchemaErrors } from '../../fixture/published-schemas.ts';
 
@@ -20,11 +25,38 @@ let declared = '';
 afterEach(() => front.close());
 
 /** A service that behaves so, on the clock of the runs, and what is declared for it. */
-async function service(options: EmulatorOptions, sandboxes: string): Promise<void> {
+async function service(
+  options: EmulatorOptions,
+  sandboxes: string,
+  instead?: Instead,
+): Promise<void> {
   clock = quickClock();
-  front = await startFront({ ...options, now: () => clock.now() });
+  front = await startFront({ ...options, now: () => clock.now() }, instead);
   declared = sandboxes;
 }
+
+/** An outage of the sandbox backend: so many lists of sandboxes are empty. */
+function emptyLists(count: number): Instead {
+  let left = count;
+  const body = JSON.stringify({ items: [], next_page_id: null });
+  return ({ route }) => {
+    if (route !== 'sandboxes' || left === 0) return null;
+    left -= 1;
+    return { status: 200, body };
+  };
+}
+
+/** The server that was recorded lists conversations by their ids only. */
+const requiresIds: Instead = ({ route, path }) =>
+  route === 'conversations' && !/[?&]ids=|\/search/.test(path)
+    ? { status: 422, body: '{"detail":[{"type":"missing","loc":["query","ids"],"input":null}]}' }
+    : null;
+
+/** A limit of one sandbox leaves no room for a start. */
+const noRoom: Instead = ({ route }) =>
+  route === 'start'
+    ? { status: 500, body: '{"detail":"max_num_sandboxes must be greater than 0"}' }
+    : null;
 
 async function begin(count = 1): Promise<string[]> {
   const ids: string[] = [];
@@ -249,44 +281,9 @@ describe('becomes', () => {
   });
 });
 
-describe('maxRunning', () => {
-  it('below the declared number: not converged, reported, and not fought', async () => {
-    await service({ startMs: 1000, maxRunning: 2 }, '- running: 3');
-    const [first] = await begin(2);
-    const { outcome, exit } = await applied();
-    expect(outcome).toMatchObject({
-      status: 'not-converged',
-      remaining: [{ path: [first], expected: 'RUNNING', actual: 'PAUSED' }],
-      requests: { post: 1 },
-    });
-    expect(outcome.remaining[0]?.hint).toContain('limit');
-    expect(exit).toBe(8);
-    for (let run = 0; run < 3; run += 1) {
-      const again = await applied();
-      expect(again.outcome).toMatchObject({ status: 'not-converged', requests: { post: 1 } });
-    }
-    expect(front.effects('start')).toBe(1);
-    expect((await statuses()).toSorted()).toEqual(['PAUSED', 'RUNNING', 'RUNNING']);
-  });
-
-  it(
-    'below the declared number, all of it missing: no more is started than declared',
-    LONG,
-    async () => {
-      await service({ startMs: 0, maxRunning: 2 }, '- running: 4');
-      expect((await applied()).exit).toBe(8);
-      for (let run = 0; run < 3; run += 1) {
-        const { outcome, exit } = await applied();
-        expect(outcome).toMatchObject({ status: 'not-converged', requests: { post: 2 } });
-        expect(exit).toBe(8);
-      }
-      expect(front.effects('start')).toBe(4);
-      expect((await statuses()).toSorted()).toEqual(['PAUSED', 'PAUSED', 'RUNNING', 'RUNNING']);
-    },
-  );
-
-  it('one: every start is answered with 500; it is sent once a run, and reported', async () => {
-    await service({ maxRunning: 1 }, '- running: 2');
+describe('a limit of one sandbox', () => {
+  it('every start is answered with 500; it is sent once a run, and reported', async () => {
+    await service({}, '- running: 2', noRoom);
     for (let run = 0; run < 2; run += 1) {
       const { outcome, exit } = await applied();
       expect(outcome).toMatchObject({
@@ -301,21 +298,21 @@ describe('maxRunning', () => {
   });
 });
 
-describe('emptyLists', () => {
-  it.each([1, 2])('%i: nothing is started of what is there', async (emptyLists) => {
-    await service({ startMs: 1000, emptyLists }, '- running: 2');
+describe('lists that are empty', () => {
+  it.each([1, 2])('%i: nothing is started of what is there', async (count) => {
+    await service({ startMs: 1000 }, '- running: 2', emptyLists(count));
     await begin(2);
     await clock.sleep(HOUR);
     const { outcome, exit } = await applied();
     expect(outcome).toMatchObject({ requests: { post: 0 }, error: null });
     expect(exit).toBe(0);
-    expect(clock.slept.includes(2000)).toBe(emptyLists === 2);
+    expect(clock.slept.includes(2000)).toBe(count === 2);
     await inSync();
     expect(await statuses()).toHaveLength(2);
   });
 
   it('1: what has not been started is not reported as started', async () => {
-    await service({ startMs: 1000, emptyLists: 1 }, '- running: 2');
+    await service({ startMs: 1000 }, '- running: 2', emptyLists(1));
     await begin(2);
     const { outcome } = await applied();
     expect(front.effects('start')).toBe(0);
@@ -326,13 +323,13 @@ describe('emptyLists', () => {
   });
 
   it('4, the last of them after the start: it is observed again', LONG, async () => {
-    await service({ startMs: 1000, emptyLists: 4 }, '- running: 1');
+    await service({ startMs: 1000 }, '- running: 1', emptyLists(4));
     expect((await applied()).outcome).toMatchObject({ status: 'applied', requests: { post: 1 } });
     await inSync();
   });
 
   it('2, with one declared by its id: nothing is sent, and then it is there', async () => {
-    await service({ startMs: 1000, emptyLists: 2 }, '');
+    await service({ startMs: 1000 }, '', emptyLists(2));
     const [id] = await begin();
     declared = `- { id: ${id}, state: running }`;
     for (let run = 0; run < 2; run += 1)
@@ -369,12 +366,13 @@ describe('pageSize', () => {
 });
 
 describeEach([false, true], (requireIds) => requireIds)(
-  'runMs, with requireIds: %s',
+  'runMs, with ids required: %s',
   (requireIds) => {
-    const options = { startMs: 1000, runMs: HOUR, requireIds };
+    const options = { startMs: 1000, runMs: HOUR };
+    const instead = requireIds ? requiresIds : undefined;
 
     it('a sandbox in which a conversation runs is not paused until it has finished', async () => {
-      await service(options, '- { running: 0, surplus: pause }');
+      await service(options, '- { running: 0, surplus: pause }', instead);
       const [busy] = await begin(2);
       await converse(busy);
       expect((await planned()).warnings).toMatchObject([{ code: 'sandbox-busy', path: [busy] }]);
@@ -396,7 +394,7 @@ describeEach([false, true], (requireIds) => requireIds)(
     });
 
     it('with when_busy: pause it is', async () => {
-      await service(options, '- { running: 0, surplus: pause, when_busy: pause }');
+      await service(options, '- { running: 0, surplus: pause, when_busy: pause }', instead);
       const [busy] = await begin(2);
       await converse(busy);
       expect((await applied()).outcome).toMatchObject({ status: 'applied', warnings: [] });
@@ -405,7 +403,7 @@ describeEach([false, true], (requireIds) => requireIds)(
     });
 
     it('one that is declared paused by its id waits for it, too', LONG, async () => {
-      await service(options, '');
+      await service(options, '', instead);
       const [busy] = await begin();
       await converse(busy);
       declared = `- { id: ${busy}, state: paused }`;

@@ -16,7 +16,6 @@ const start = 'POST /sandboxes';
 const search = 'GET /sandboxes/search';
 const converse = 'POST /app-conversations';
 const conversations = 'GET /app-conversations/search';
-const noRoom = { status: 500, body: { detail: 'max_num_sandboxes must be greater than 0' } };
 
 /** What sandboxes read at the start, and after each wait. */
 async function timeline(
@@ -123,99 +122,6 @@ describe('becomes', () => {
   });
 });
 
-describe('maxRunning', () => {
-  it('has a start pause the oldest that run, at once and without a word', async () => {
-    const { url, pass } = await emulatorAtRest({ maxRunning: 2 });
-    for (let n = 0; n < 2; n += 1) await good(url, start);
-    pass(500);
-    expect(await good(url, start)).toMatchObject({ status: 'STARTING' });
-    expect(await statuses(url)).toEqual(['PAUSED', 'RUNNING', 'STARTING']);
-  });
-
-  it('does not count what is STARTING', async () => {
-    const { url, pass } = await emulatorAtRest({ maxRunning: 2 });
-    for (let n = 0; n < 5; n += 1) await good(url, start);
-    expect(new Set(await statuses(url))).toEqual(new Set(['STARTING']));
-    pass(500);
-    await good(url, start);
-    expect(await statuses(url)).toEqual([
-      ...Array.from({ length: 4 }, () => 'PAUSED'),
-      'RUNNING',
-      'STARTING',
-    ]);
-  });
-
-  it('has a resume do the same, also of one that runs, which may be begun anew', async () => {
-    const { url, pass } = await emulatorAtRest({ maxRunning: 2 });
-    const [old, young] = [await good<Sandbox>(url, start), await good<Sandbox>(url, start)];
-    pass(500);
-
-    await good(url, `POST /sandboxes/${young.id}/resume`);
-    expect(await statuses(url)).toEqual(['PAUSED', 'RUNNING']);
-    await good(url, `POST /sandboxes/${old.id}/resume`);
-    expect(await statuses(url)).toEqual(['STARTING', 'RUNNING']);
-    pass(500);
-    await good(url, `POST /sandboxes/${old.id}/resume`);
-    expect(await statuses(url)).toEqual(['STARTING', 'RUNNING']);
-  });
-
-  it('makes room before it finds that there is no such sandbox or spec', async () => {
-    const { url, pass } = await emulatorAtRest({ maxRunning: 3 });
-    for (let n = 0; n < 3; n += 1) await good(url, start);
-    pass(500);
-    expect((await call(url, 'POST /sandboxes/unknown/resume')).status).toBe(404);
-    expect(await statuses(url)).toEqual(['PAUSED', 'RUNNING', 'RUNNING']);
-    await good(url, start);
-    pass(500);
-    expect((await call(url, `${start}?sandbox_spec_id=unknown`)).status).toBe(500);
-    expect(await statuses(url)).toEqual(['PAUSED', 'PAUSED', 'RUNNING', 'RUNNING']);
-  });
-
-  it('counts the sandboxes of conversations, and cuts their starts short', async () => {
-    const { url, pass } = await emulatorAtRest({ maxRunning: 2 });
-    await post(url, {});
-    const first = await good<{ id: string }>(url, converse, {});
-    await good(url, start);
-    pass(500);
-    await good(url, converse, {});
-    expect(await statuses(url)).toEqual(['PAUSED', 'RUNNING', 'STARTING']);
-    pass(5000);
-    expect(await good(url, `GET /app-conversations/start-tasks?ids=${first.id}`)).toMatchObject([
-      { status: 'ERROR', detail: 'The sandbox was paused' },
-    ]);
-  });
-
-  it('of 1 leaves no room for any', async () => {
-    const { url, pass } = await emulatorAtRest({ maxRunning: 1 });
-    await post(url, {});
-    expect(await call(url, start)).toMatchObject(noRoom);
-    expect(await call(url, 'POST /sandboxes/unknown/resume')).toMatchObject(noRoom);
-    const { id } = await good<{ id: string }>(url, converse, {});
-    pass(5000);
-    expect(await good(url, `GET /app-conversations/start-tasks?ids=${id}`)).toMatchObject([
-      { status: 'ERROR', detail: noRoom.body.detail, sandbox_id: null },
-    ]);
-    expect(await statuses(url)).toEqual([]);
-  });
-
-  it('is not there unless it is requested', async () => {
-    const { url, pass } = await emulatorAtRest();
-    for (let n = 0; n < 30; n += 1) await good(url, start);
-    pass(500);
-    await good(url, start);
-    expect((await statuses(url)).filter((status) => status === 'RUNNING')).toHaveLength(30);
-  });
-});
-
-it('emptyLists is how many lists of sandboxes come out empty, refused ones not counted', async () => {
-  const { url } = await emulatorForTest({ emptyLists: 2 });
-  await good(url, start);
-  expect(await good(url, search)).toEqual({ items: [], next_page_id: null });
-  expect((await call(url, `${search}?limit=0`)).status).toBe(422);
-  expect(await good(url, `${search}?limit=1`)).toEqual({ items: [], next_page_id: null });
-  expect((await good<Page<Sandbox>>(url, search)).items).toHaveLength(1);
-});
-
 it('pageSize is the most items on a page, whatever limit was requested', async () => {
   const { url } = await emulatorForTest({ pageSize: 2 });
   for (let n = 0; n < 3; n += 1) await good(url, start);
@@ -231,15 +137,6 @@ it('pageSize is the most items on a page, whatever limit was requested', async (
   expect(sizes).toEqual([2, 1]);
   expect((await good<Page<Sandbox>>(url, `${search}?limit=1`)).items).toHaveLength(1);
   expect((await call(url, `${search}?limit=101`)).status).toBe(500);
-});
-
-it('requireIds refuses a list of conversations without ids', async () => {
-  const { url } = await emulatorForTest({ requireIds: true });
-  expect(await call(url, 'GET /app-conversations')).toMatchObject({
-    status: 422,
-    body: { detail: [{ type: 'missing', loc: ['query', 'ids'], input: null }] },
-  });
-  expect(await good(url, conversations)).toEqual({ items: [], next_page_id: null });
 });
 
 it('runMs is how long an initial message runs', async () => {
@@ -277,8 +174,6 @@ it.each<[EmulatorOptions, string]>([
   [{ startMs: -1 }, 'startMs'],
   [{ startMs: Number.NaN }, 'startMs'],
   [{ runMs: 0.5 }, 'runMs'],
-  [{ maxRunning: 0 }, 'maxRunning'],
-  [{ emptyLists: Number.POSITIVE_INFINITY }, 'emptyLists'],
   [{ pageSize: 0 }, 'pageSize'],
   [{ pageSize: 101 }, 'pageSize'],
   [{ specs: [] }, 'specs'],
