@@ -21,6 +21,8 @@ const PLACES: Readonly<Record<string, readonly Place[]>> = {
     [7, 17, 'doubtful-value'],
     [8, 18, 'doubtful-value'],
     [13, 21, 'doubtful-value'],
+    [19, 18, 'doubtful-value'],
+    [21, 21, 'doubtful-value'],
   ],
   'native-parts': [
     [4, 3, 'declared-twice'],

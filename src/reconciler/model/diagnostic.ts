@@ -33,7 +33,7 @@ export const DIAGNOSTICS = {
     'A value that its field does not allow, or that cannot be sent exactly; an entry of `moved` by which no server could rename anything.',
   'declared-twice':
     'The same key twice in one map, the same item twice in one list, or a field at two places: under its name and at its native place, or in a block and under `settings`.',
-  'doubtful-value': 'A value that servers take, and with which something does not work; a warning.',
+  'doubtful-value': 'A value of the right form with which something does not work; a warning.',
   'key-does-not-follow': 'An environment changes the url but does not declare its own key.',
   'key-shared':
     'A variable, secret file or secret that is the key of one server and would be sent to another.',

@@ -1,4 +1,5 @@
 import {
+  findNode,
   member,
   type MapNode,
   type Node,
@@ -241,17 +242,29 @@ const SPELLED_OUT: ReadonlyMap<string, (text: string) => Value> = new Map([
   ],
 ]);
 
-/* Values of settings that every server takes, and with which something does not work. */
+/* Values that have the right form, and with which something does not work. */
 
-/** A setting, each place where a file may declare it, and what is wrong with a value of it; null if nothing is. */
+/** A value, each place below a block of the file where it may be (`*` is any item), and what is wrong with it; null if nothing is. */
 interface Rule {
   readonly places: readonly FilePath[];
   readonly judge: (value: string) => readonly [message: string, hint: string] | null;
+  /** Places that settle the matter if they are declared, too. A `*` is the item of the place itself. */
+  readonly settledBy?: readonly FilePath[];
 }
+
+/** Models whose context is known to be too small for the agents of app-servers and Agent Servers, in tokens. Source: real servers. */
+const SMALL_MODELS: ReadonlyMap<string, string> = new Map([
+  ['gpt-4', '8,192'],
+  ['openai/gpt-4', '8,192'],
+  ['ollama/llama2', '4,096'],
+]);
 
 const RULES: readonly Rule[] = [
   {
-    places: [['language'], ['misc_settings', 'app_preferences', 'language']],
+    places: [
+      ['settings', 'language'],
+      ['settings', 'misc_settings', 'app_preferences', 'language'],
+    ],
     judge: (value) =>
       namesLanguage(value)
         ? null
@@ -259,7 +272,7 @@ const RULES: readonly Rule[] = [
   },
   {
     // At its native place, empty text is refused.
-    places: [['llm_model']],
+    places: [['settings', 'llm_model']],
     judge: (value) =>
       value.trim() === ''
         ? [
@@ -268,33 +281,68 @@ const RULES: readonly Rule[] = [
           ]
         : null,
   },
+  {
+    places: [
+      ['settings', 'llm_model'],
+      ['settings', 'agent_settings', 'llm', 'model'],
+      ['llm_profiles', '*', 'model'],
+    ],
+    settledBy: [
+      ['settings', 'agent_settings', 'llm', 'max_input_tokens'],
+      ['llm_profiles', '*', 'max_input_tokens'],
+    ],
+    judge: (value) => {
+      const window = SMALL_MODELS.get(value);
+      if (window === undefined) return null;
+      return [
+        `The context of this model has ${window} tokens, and app-servers and Agent Servers refuse less than 16,384.`,
+        'Name a model with a larger context, or declare max_input_tokens of the llm.',
+      ];
+    },
+  },
 ];
 
 /** Warns of declared values with which something does not work. */
 export function findDoubtfulValues(holder: MapNode, path: FilePath): PlacedFinding[] {
-  return RULES.flatMap(({ places, judge }) =>
-    places.flatMap((place): PlacedFinding[] => {
-      const node = findSettingsMember(member(holder, 'settings'), place);
-      if (node?.kind !== 'scalar' || typeof node.value !== 'string' || node.value.includes('${'))
-        return [];
-      const found = judge(node.value);
-      if (found === null) return [];
-      const [message, hint] = found;
-      return [
-        createFindingForNode(node, {
-          severity: 'warning',
-          code: 'doubtful-value',
-          message,
-          hint,
-          path: [...path, 'settings', ...place],
-        }),
-      ];
-    }),
+  return RULES.flatMap(({ places, judge, settledBy = [] }) =>
+    places
+      .flatMap((pattern) => expandPlace(holder, pattern))
+      .flatMap((place): PlacedFinding[] => {
+        const node = findNode(holder, place);
+        if (node?.kind !== 'scalar' || typeof node.value !== 'string' || node.value.includes('${'))
+          return [];
+        const found = judge(node.value);
+        const isSettled = settledBy.some(
+          (other) =>
+            other[0] === place[0] &&
+            findNode(
+              holder,
+              other.map((name, index) => (name === '*' ? (place[index] ?? name) : name)),
+            ) !== undefined,
+        );
+        if (found === null || isSettled) return [];
+        const [message, hint] = found;
+        return [
+          createFindingForNode(node, {
+            severity: 'warning',
+            code: 'doubtful-value',
+            message,
+            hint,
+            path: [...path, ...place],
+          }),
+        ];
+      }),
   );
 }
 
-function findSettingsMember(node: Node | undefined, place: FilePath): Node | undefined {
-  return place.reduce((at: Node | undefined, name) => member(at, name), node);
+/** The places of a pattern: `*` stands for each member that is there. */
+function expandPlace(holder: MapNode, pattern: FilePath): readonly FilePath[] {
+  const at = pattern.indexOf('*');
+  if (at === -1) return [pattern];
+  const items = findNode(holder, pattern.slice(0, at));
+  return items?.kind === 'map'
+    ? [...items.members.keys()].map((name) => pattern.with(at, name))
+    : [];
 }
 
 /** The codes that the user interface of the servers offers. To ask `Intl` takes longer than everything else that validate does. */
