@@ -75,19 +75,7 @@ export async function firstFile(path: string, asked: Running<InitRequest>): Prom
   if (prepared === undefined) throw notMade();
   const { target } = prepared;
   const { observed, collections } = await observeForInit(prepared, request);
-  const edits = pullEdits(
-    [file],
-    { serverGiven: false, several: false },
-    [
-      {
-        target,
-        observed,
-        collections,
-        options: { adopt: 'all', hidden: secretsToHide(prepared), ownLayer: false },
-      },
-    ],
-    createMaskingSource([target.name], request),
-  );
+  const edits = adoptAll(file, { prepared, observed, collections }, request, false);
   const edited = edits.edited.get(target.name);
   const left = edits.pulls.get(target.name)?.left ?? [];
   const { read, unread } = collections;
@@ -111,8 +99,9 @@ export async function firstFile(path: string, asked: Running<InitRequest>): Prom
     origin: 'Written from what the service had.',
     notes: [],
   });
-  if (!isSameData(readTargetBlock(onlyTarget({ ...file, text: written }), 'settings'), settings))
-    throw notMade();
+  const reread = onlyTarget({ ...file, text: written });
+  for (const [block, data] of [...blocks, ['settings', settings] as const])
+    if (!isSameData(readTargetBlock(reread, block as BlockName), data)) throw notMade();
   return {
     before: null,
     text: written,
@@ -160,9 +149,8 @@ export async function newEnvironment(
   const text = withOneMore(file, before, { name, server, blocks: {} });
   const env = keyed ? { ...request.env, [variable]: key } : request.env;
   const running = withVariables(options, env);
-  const read = { serverGiven: true, several: false };
   const begun: LoadedFile = { ...file, text };
-  const { targets, diagnostics } = readTargets(begun, read);
+  const { targets, diagnostics } = readTargets(begun, { serverGiven: true, several: false });
   if (diagnostics.some(({ severity }) => severity === 'error'))
     throw new InvalidSettings(diagnostics);
   const [prepared] = await prepareTargets(
@@ -170,21 +158,8 @@ export async function newEnvironment(
     running,
   );
   if (prepared === undefined) throw notEdited();
-  const { target } = prepared;
-  const { observed, collections } = await observeForInit(prepared, running);
-  const edits = pullEdits(
-    [begun],
-    read,
-    [
-      {
-        target,
-        observed,
-        collections,
-        options: { adopt: 'all', hidden: secretsToHide(prepared), ownLayer: true },
-      },
-    ],
-    createMaskingSource([name], running),
-  );
+  const service = await observeForInit(prepared, running);
+  const edits = adoptAll(begun, { prepared, ...service }, running, true);
   const isSame = (one: Target): boolean => {
     const now = edits.edited.get(one.name);
     return now !== undefined && declaresTheSame(one, now, false);
@@ -194,10 +169,27 @@ export async function newEnvironment(
     before: file.text,
     text: edits.texts.get(file.path) ?? text,
     origin: formatOrigin(prepared),
-    ...toInitialStatus(observed),
+    ...toInitialStatus(service.observed),
     variables: listNewVariables(edits, name, keyed ? variable : null),
     left: edits.pulls.get(name)?.left ?? [],
   };
+}
+
+/** The edits by which a file declares everything of a service: with `ownLayer` in the block of the environment alone. */
+function adoptAll(
+  file: LoadedFile,
+  { prepared, ...service }: ObservedService & { readonly prepared: PreparedTarget },
+  request: Running<Options>,
+  ownLayer: boolean,
+): PullEdits {
+  const { target } = prepared;
+  const options = { adopt: 'all', hidden: secretsToHide(prepared), ownLayer } as const;
+  return pullEdits(
+    [file],
+    { serverGiven: ownLayer, several: false },
+    [{ target, ...service, options }],
+    createMaskingSource([target.name], request),
+  );
 }
 
 function listNewVariables(

@@ -50,7 +50,8 @@ export interface PullEdits {
   readonly edited: ReadonlyMap<string, Target>;
 }
 
-const ATTEMPTS = 5;
+/** An item that is left out may leave out the items that name it, one attempt later each. */
+const ATTEMPTS = 10;
 
 /**
  * Edits the files so that they declare what their services have. Each attempt is read back, checked and planned against the same
