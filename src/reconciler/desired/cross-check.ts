@@ -28,7 +28,7 @@ import {
   type Node,
   type PlacedFinding,
 } from './node.ts';
-import { pointerPlace, profileFindings, twoWriters } from './profiles.ts';
+import { findReactivatedDefault, pointerPlace, profileFindings, twoWriters } from './profiles.ts';
 import { mayHoldReference } from './references.ts';
 
 /* What shows in a target as a whole alone, and in no block of a file: items that name each other. */
@@ -64,6 +64,7 @@ export function crossFindings(blocks: Blocks): PlacedFinding[] {
     ...findBlockAndSettingDoubles(blocks),
     ...incompleteNamed(blocks),
     ...moveFindings(blocks),
+    ...findReactivatedDefault(blocks),
   ];
 }
 

@@ -1,4 +1,9 @@
-import { ACTIVE_FORM, LLM_PROFILES_FORM, META_PROFILES_FORM } from '../model/collection-forms.ts';
+import {
+  ACTIVE_FORM,
+  AGENT_PROFILES_FORM,
+  LLM_PROFILES_FORM,
+  META_PROFILES_FORM,
+} from '../model/collection-forms.ts';
 import type { DesiredItem } from '../model/collection.ts';
 import { ACTIVE_PROFILE, fieldsWithin, MODEL_PART } from '../model/field.ts';
 import { findSchemaFaults, describeSchema } from '../model/json-schema.ts';
@@ -84,10 +89,9 @@ export function addPointerItems(
   readonly items: ReadonlyMap<string, readonly DeclaredItem[]>;
 } {
   const moved = POINTERS.flatMap(({ kind, path, block }) => {
-    const field =
-      blocks[block] !== undefined
-        ? fields.find((one) => samePath(one.field.path, path))
-        : undefined;
+    const field = managesBlock(blocks, block)
+      ? fields.find((one) => samePath(one.field.path, path))
+      : undefined;
     return field === undefined ? [] : [{ kind, field }];
   });
   if (moved.length === 0) return { fields, items };
@@ -102,6 +106,14 @@ export function addPointerItems(
     fields: fields.filter((field) => !gone.has(field)),
     items: new Map([...items, [ACTIVE_FORM.block, active]]),
   };
+}
+
+/** Reports whether a file declares items of a block, or removes those that it does not name. */
+function managesBlock({ collections, ...blocks }: Blocks, block: Pointer['block']): boolean {
+  return (
+    (block !== 'collections' && blocks[block] !== undefined) ||
+    member(collections, block) !== undefined
+  );
 }
 
 /** Returns the place in a target's settings that names the active profile of a kind, instead of `active`; null if they do not name one. */
@@ -122,7 +134,7 @@ export function twoWriters(blocks: Blocks): PlacedFinding[] {
     member: one,
   }));
   const ofSettings = POINTERS.flatMap(({ kind, path, block }) => {
-    const found = blocks[block] === undefined ? null : findMember(settings, path);
+    const found = managesBlock(blocks, block) ? findMember(settings, path) : null;
     return found === null ? [] : [{ kind, path, member: found }];
   });
   return [...ofBlock, ...ofSettings].flatMap((one) => {
@@ -163,6 +175,21 @@ function findActivationWrites(
     const found = findMember(settings, path);
     return found === null ? [] : [{ path, member: found }];
   });
+}
+
+/** No active agent profile next to a list of all of them, which makes one active. */
+export function findReactivatedDefault({ active, collections }: Blocks): PlacedFinding[] {
+  const { block } = AGENT_PROFILES_FORM;
+  const pointer = active?.kind === 'map' ? active.members.get('agent_profile') : undefined;
+  if (pointer === undefined || !isNull(pointer.node) || member(collections, block) === undefined)
+    return [];
+  const finding = {
+    code: 'declared-twice',
+    message: `collections.${block} reads the list of agent profiles, with which a server makes one active.`,
+    hint: 'Name the agent profile that is to be active, or keep one of the two.',
+    path: [ACTIVE_FORM.block, pointer.key],
+  } as const;
+  return [{ file: pointer.keyFile, at: pointer.keyAt, finding }];
 }
 
 /** Members of LLM profiles that no llm of a server has, or not in that form, and those that a connection brings. */

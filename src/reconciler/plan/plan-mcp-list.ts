@@ -150,6 +150,11 @@ function planPairedEntry(
   const stays = computePreservedEntry(list, declared, actual);
   const whole = withLogin(declared, stays, hiding);
   const left = hiding.kept ? stays : mergeUnmaskedEntry({}, stays);
+  // A service that stores entries whole stores a null, although it means the default that is there.
+  const sent = filterMembers(
+    whole,
+    (name, value) => hiding.kept || value !== null || compared.differing.includes(name),
+  );
   const after = createRecord([...Object.entries(left), ...Object.entries(whole)]);
   const names = compared.differing.flatMap((name) =>
     nameDifferences(name, whole[name] ?? null, actual[name] ?? null, hiding),
@@ -172,7 +177,7 @@ function planPairedEntry(
         ? []
         : [uncertain(list, path, declared, pathOf(list, pair.observed, actual))]),
     ],
-    entry: mergeUnmaskedEntry(differs || rotated || !hiding.kept ? whole : {}, stays),
+    entry: mergeUnmaskedEntry(differs || rotated || !hiding.kept ? sent : {}, stays),
     index: pair.actual,
   };
 }

@@ -56,6 +56,21 @@ it.each([
     ],
   ],
   [
+    'no active agent profile beside a list that makes one active',
+    'active: { agent_profile: null }\ncollections: { agent_profiles: { others: remove } }',
+    [
+      '3: collections.agent_profiles reads the list of agent profiles, with which a server makes one active.',
+    ],
+  ],
+  [
+    'a pointer of the settings and the llm, beside profiles of which others are removed',
+    'settings: { active_profile: a, agent_settings: { llm: { model: own/x } } }\ncollections: { llm_profiles: { others: remove } }',
+    [
+      '3: This and agent_settings.llm set the same values: activating a profile replaces the values in the settings.',
+      '3: This and active_profile set the same values: activating a profile replaces the values in the settings.',
+    ],
+  ],
+  [
     'two marketplaces of one name',
     'settings: { registered_marketplaces: [{ name: a, source: "github:x/a" }, { name: b, source: "github:x/b" }, { name: a, source: "github:x/c" }] }',
     ['3: Another entry of the list has this name.'],

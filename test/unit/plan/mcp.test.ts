@@ -73,6 +73,8 @@ describe('a declared list', () => {
   it('is sent with what stays in its place, and what is added behind it', () => {
     expect(sent(web(C, B, A), web(A, B))).toEqual(web(A, B, C));
     expect(sent(web(B), web(A, { ...B, timeout: 5 }))).toEqual(web({ ...B, timeout: 5 }));
+    const [stored, declaration] = [60, null].map((timeout) => ({ ...A, timeout }));
+    expect(sent(web(declaration, B), web(stored))).toEqual(web(stored, B));
   });
 
   it('has no change of order, and none of an entry that is the same', () => {
