@@ -107,28 +107,8 @@ function computeFactChange(state: WatchState, fact: Fact): Partial<WatchState> |
   switch (fact.kind) {
     case 'read':
       return afterRead(state, fact);
-    case 'state': {
-      const { status: found, plan, at, after, digest, commit } = fact;
-      const began = beginningsAfter(state.began, found, plan, at, after);
-      const first = findFirstBeginning(began, found, plan);
-      const labels = fact.labels === undefined ? {} : { labels: fact.labels };
-      return {
-        ...computeStatusChange(state, found, plan, at),
-        found,
-        digest,
-        plan,
-        commit,
-        began,
-        ...first,
-        ...labels,
-        ...(fact.flip === true ? { flips: flipsAfter(state.flips, at) } : {}),
-        ...(fact.verified === undefined
-          ? {}
-          : { verified: addVerifiedDigest(state, fact.verified) }),
-        edit: fact.edited ?? (found === 'error' ? state.edit : null),
-        ...(isOver(state.stopped, found, digest) ? { stopped: null } : {}),
-      };
-    }
+    case 'state':
+      return afterState(state, fact);
     case 'writing': {
       const { at, up, paths, drifted, edited } = fact;
       const of = edited === undefined ? {} : { edited };
@@ -174,6 +154,30 @@ function computeFactChange(state: WatchState, fact: Fact): Partial<WatchState> |
  */
 function isOver(stopped: WatchState['stopped'], found: WatchStatus, digest: string): boolean {
   return stopped?.cause === 'server' && found !== 'error' && digest !== stopped.digest;
+}
+
+function afterState(
+  state: WatchState,
+  fact: Extract<Fact, { kind: 'state' }>,
+): Partial<WatchState> {
+  const { status: found, plan, at, after, digest, commit } = fact;
+  const began = beginningsAfter(state.began, found, plan, at, after);
+  const first = findFirstBeginning(began, found, plan);
+  const labels = fact.labels === undefined ? {} : { labels: fact.labels };
+  return {
+    ...computeStatusChange(state, found, plan, at),
+    found,
+    digest,
+    plan,
+    commit,
+    began,
+    ...first,
+    ...labels,
+    ...(fact.flip === true ? { flips: flipsAfter(state.flips, at) } : {}),
+    ...(fact.verified === undefined ? {} : { verified: addVerifiedDigest(state, fact.verified) }),
+    edit: fact.edited ?? (found === 'error' ? state.edit : null),
+    ...(isOver(state.stopped, found, digest) ? { stopped: null } : {}),
+  };
 }
 
 function afterRead(

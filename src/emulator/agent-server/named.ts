@@ -71,13 +71,36 @@ export interface NamedCollection {
 export type LoadResult = { readonly thing: JsonObject } | { readonly refused: Answer };
 
 export function createNamedRoutes(kind: AgentServerKind, of: NamedCollection): Routes {
-  const { collection, path, title, noun } = of;
+  const { collection, path } = of;
   const list = (held: ServerContent): Answer =>
     createJsonAnswer(
       200,
       of.listed(readableThings(held, collection).toSorted(compareByName), held),
     );
-  const one: Readonly<Record<string, HeldRequest>> = {
+  const verbs = {
+    ...(of.renamed === undefined ? {} : { rename: createNamedRename(of) }),
+    ...of.verbs,
+  };
+  return [
+    createHeldRoute(kind, path, {
+      GET: {
+        does: (held, asked) => {
+          const after = of.beforeList?.(held, asked) ?? held;
+          return 'things' in after ? { held: after, answer: list(after) } : after;
+        },
+      },
+    }),
+    ...Object.entries(verbs).map(([verb, request]) =>
+      createHeldRoute(kind, `${path}/{id}/${verb}`, { POST: request }),
+    ),
+    createHeldRoute(kind, `${path}/{id}`, createThingRequests(of)),
+  ];
+}
+
+/** The requests about one thing. */
+function createThingRequests(of: NamedCollection): Readonly<Record<string, HeldRequest>> {
+  const { collection, title, noun } = of;
+  return {
     GET: {
       names: nameRule,
       does: (held, asked) => {
@@ -125,24 +148,6 @@ export function createNamedRoutes(kind: AgentServerKind, of: NamedCollection): R
       },
     },
   };
-  const verbs = {
-    ...(of.renamed === undefined ? {} : { rename: createNamedRename(of) }),
-    ...of.verbs,
-  };
-  return [
-    createHeldRoute(kind, path, {
-      GET: {
-        does: (held, asked) => {
-          const after = of.beforeList?.(held, asked) ?? held;
-          return 'things' in after ? { held: after, answer: list(after) } : after;
-        },
-      },
-    }),
-    ...Object.entries(verbs).map(([verb, request]) =>
-      createHeldRoute(kind, `${path}/{id}/${verb}`, { POST: request }),
-    ),
-    createHeldRoute(kind, `${path}/{id}`, one),
-  ];
 }
 
 /** Each is a file, and files are listed in the order of their names. Source: contract "profiles: names". */

@@ -44,15 +44,6 @@ export interface FingerprintPlace {
   replace(document: FingerprintDocument): Promise<void>;
 }
 
-/** The fingerprints of one service in a file. */
-export function fingerprintFile(
-  path: string,
-  key: string,
-  service: FingerprintedService,
-): Promise<FingerprintStore> {
-  return fingerprintStore(filePlace(path), key, service);
-}
-
 /** A file of fingerprints. */
 export function filePlace(path: string): FingerprintPlace {
   return {

@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { fingerprintFile } from '../../../src/reconciler/host/fingerprint-file.ts';
+import { filePlace, fingerprintStore } from '../../../src/reconciler/host/fingerprint-file.ts';
 import { Secret } from '../../../src/reconciler/model/secret.ts';
 
 const ADDRESS = 'https://agents.example.com/tenant-address';
@@ -16,7 +16,7 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true }));
 
 const opened = (address = ADDRESS, key = 'state-key') =>
-  fingerprintFile(file, key, { origin: 'https://agents.example.com', address });
+  fingerprintStore(filePlace(file), key, { origin: 'https://agents.example.com', address });
 const remember = async (value: string | null, address = ADDRESS, key = 'state-key', path = PATH) =>
   (await opened(address, key)).remember(
     [{ path, value: value === null ? null : new Secret(value) }],
