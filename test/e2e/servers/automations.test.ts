@@ -272,6 +272,15 @@ it('members of a later release are refused in the plan, of an empty list too', a
   expect((await run('plan')).stderr).toContain('declares other repos, which the release');
 });
 
+it('a webhook that is off is created, and then switched off', async () => {
+  const { front, run } = await startService(
+    'webhooks: { alpha: { secret: "${env:HOOK}", enabled: false } }',
+  );
+  expect(await run('apply', '--yes')).toMatchObject({ code: 0 });
+  const { body } = await front.ask('GET', `${PATH}/webhooks?limit=100`);
+  expect(JSON.stringify(body)).toMatch(/"source":"alpha"[^}]*"enabled":false/);
+});
+
 it('an error of its own address names the member that has it, and no query', async () => {
   const { declare, run } = await startService();
   const { front: beside } = await startService();

@@ -9,7 +9,8 @@ import {
 } from '../../model/value.ts';
 import { formatPath } from '../../model/path.ts';
 import { AUTOMATION_PATH } from '../../service/connect.ts';
-import type { Asking, RequestRefusal } from '../collections/wire.ts';
+import { ServiceError } from '../../service/service-error.ts';
+import type { Asking, Get, RequestRefusal } from '../collections/wire.ts';
 
 /* What the lists of an automation service have in common. */
 
@@ -23,7 +24,7 @@ const TRIES = 3;
  * The entries of a list; null if the server has no such path. Its pages are counted from the newest: a list that moves in between is read again.
  */
 export async function listAllPages(
-  { get, unlike }: Asking,
+  { get, unlike }: Pick<Asking, 'get' | 'unlike'>,
   path: string,
   key: string,
 ): Promise<readonly ValueRecord[] | null> {
@@ -50,6 +51,19 @@ export async function listAllPages(
     if (!isMoved && found.size === total) return [...found.values()];
   }
   throw unlike(path);
+}
+
+/** The ids of the entries of a list of which a member has a value, read right before a write. */
+export async function findIds(
+  get: Get,
+  [path, key]: readonly [path: string, key: string],
+  member: string,
+  value: string,
+): Promise<readonly string[]> {
+  const unlike = () =>
+    new ServiceError('bad-response', `GET ${path} was answered with a list that does not end.`);
+  const entries = (await listAllPages({ get, unlike }, path, key)) ?? [];
+  return entries.flatMap((one) => (one[member] === value ? [String(one['id'])] : []));
 }
 
 function isCount(value: Value | undefined): boolean {

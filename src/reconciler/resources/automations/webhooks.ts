@@ -1,17 +1,24 @@
 import { WEBHOOKS_FORM } from '../../model/collection-forms.ts';
 import type { ListedItem } from '../../model/collection.ts';
 import { Secret, UnseenSecret } from '../../model/secret.ts';
-import { createRecord, isList, isRecord, type Value, type ValueRecord } from '../../model/value.ts';
+import { createRecord, type Value, type ValueRecord } from '../../model/value.ts';
 import { collection } from '../collections/collection.ts';
 import {
   createRemovalRequest,
   type Asking,
+  type Get,
   type CollectionState,
   type ItemRequest,
   type ItemWork,
   type UnsupportedItem,
 } from '../collections/wire.ts';
-import { AUTOMATIONS_PATH, listAllPages, refusedMembers, refuseLaterMembers } from './service.ts';
+import {
+  AUTOMATIONS_PATH,
+  findIds,
+  listAllPages,
+  refusedMembers,
+  refuseLaterMembers,
+} from './service.ts';
 
 const PATH = `${AUTOMATIONS_PATH}/webhooks`;
 
@@ -176,14 +183,9 @@ const REFUSALS = {
   422: refusedMembers({ webhook_secret: 'secret' }),
 };
 
-async function findPath(get: Asking['get'], source: string): Promise<string> {
-  const json = await get(`${PATH}?limit=100`);
-  const entries = typeof json !== 'symbol' && isRecord(json) ? json['webhooks'] : [];
-  const found = (isList(entries) ? entries : []).find(
-    (one) => isRecord(one) && one['source'] === source,
-  );
-  const id = isRecord(found) ? found['id'] : null;
-  return `${PATH}/${encodeURIComponent(typeof id === 'string' ? id : source)}`;
+async function findPath(get: Get, source: string): Promise<string> {
+  const [id = source] = await findIds(get, [PATH, 'webhooks'], 'source', source);
+  return `${PATH}/${encodeURIComponent(id)}`;
 }
 
 function toWebhookPath(there: ListedItem | undefined): string {

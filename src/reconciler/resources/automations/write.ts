@@ -3,21 +3,14 @@ import { SetpointError } from '../../model/error.ts';
 import {
   createRecord,
   isEmpty,
-  isList,
   isRecord,
-  readPath,
   sameValue,
   type Value,
   type ValueRecord,
 } from '../../model/value.ts';
-import {
-  createRemovalRequest,
-  type Get,
-  type ItemRequest,
-  type ItemWork,
-} from '../collections/wire.ts';
+import { createRemovalRequest, type ItemRequest, type ItemWork } from '../collections/wire.ts';
 import { findAgentId, wholeMember } from './read.ts';
-import { AUTOMATIONS_PATH, refusedMembers } from './service.ts';
+import { AUTOMATIONS_PATH, findIds, refusedMembers } from './service.ts';
 
 const TRIGGER = ['cron', 'timezone', 'event'] as const;
 /** The members that a creation does not take. */
@@ -71,7 +64,7 @@ function createAutomation(name: string, members: ValueRecord): readonly ItemRequ
     name,
     shows: createRecord([...Object.entries(members), ['enabled', isTwo ? false : enabled]]),
     call: async (get) => {
-      if ((await findIds(get, name)).length > 0) throw createNameRaceError(name);
+      if ((await findIds(get, LIST, 'name', name)).length > 0) throw createNameRaceError(name);
       return {
         method: 'POST',
         path: `${AUTOMATIONS_PATH}/preset/prompt`,
@@ -131,12 +124,12 @@ function describeRequest(
       const agent = sent['agent_profile'];
       const id = typeof agent === 'string' ? await findAgentId(get, agent) : null;
       if (typeof agent === 'string' && id === null) throw createLostAgentError(agent);
-      const [first] = path === null ? await findIds(get, name) : [];
+      const [first = ''] = path === null ? await findIds(get, LIST, 'name', name) : [];
       const own = Object.hasOwn(sent, 'agent_profile') ? [['agent_profile_id', id] as const] : [];
       const body = createRecord([...Object.entries(toAutomationBody(sent)), ...own]);
       return {
         method: 'PATCH',
-        path: path ?? `${AUTOMATIONS_PATH}/${encodeURIComponent(first ?? '')}`,
+        path: path ?? `${AUTOMATIONS_PATH}/${encodeURIComponent(first)}`,
         body,
         refusals: REFUSALS,
       };
@@ -195,18 +188,7 @@ const REFUSALS = {
   }),
 };
 
-async function findIds(get: Get, name: string): Promise<readonly string[]> {
-  const ids: string[] = [];
-  for (let offset = 0; ; offset += 100) {
-    const json = await get(`${AUTOMATIONS_PATH}?limit=100&offset=${offset}`);
-    const entries = typeof json === 'symbol' ? null : readPath(json, ['automations']);
-    if (!isList(entries) || entries.length === 0) return ids;
-    for (const one of entries) {
-      const id = isRecord(one) && one['name'] === name ? one['id'] : null;
-      if (typeof id === 'string') ids.push(id);
-    }
-  }
-}
+const LIST = [AUTOMATIONS_PATH, 'automations'] as const;
 
 function createNameRaceError(name: string): SetpointError {
   return new SetpointError(
