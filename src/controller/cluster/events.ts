@@ -1,4 +1,5 @@
 import { hostname } from 'node:os';
+import { STATE_WORDS } from '../../reconciler/render/section.ts';
 import { asSetpointError } from '../../reconciler/model/error.ts';
 import type { Clock } from '../../reconciler/model/ports.ts';
 import { API_VERSION, KIND } from '../../reconciler/kubernetes/crd.ts';
@@ -66,7 +67,7 @@ function describeStatusChange(state: WatchState, before: WatchState['status']): 
         : {
             type: 'Normal',
             reason: 'InSync',
-            note: 'The server has all that is declared and can be compared.',
+            note: `${STATE_WORDS['in-sync']}: the server has all that is declared and can be compared.`,
           };
     case 'refused':
       return { type: 'Warning', reason: 'Refused', note };

@@ -5,6 +5,7 @@ import type { HealFailures, WatchState } from '../../reconciler/model/watch.ts';
 import { formatCount, namesListed } from '../../reconciler/model/wording.ts';
 import { visible } from '../../reconciler/render/text.ts';
 import { approvalDigest, isStanding, suspensionInShort } from '../watch/healing.ts';
+import { STATE_WORDS } from '../../reconciler/render/section.ts';
 import { WAITS_FOR_TURN } from '../watch/read-queue.ts';
 import { isPassing } from '../watch/schedule.ts';
 import { parseGeneration, versionNow, type TargetResource } from './target-resource.ts';
@@ -291,7 +292,7 @@ function createStalledConditions(
 
 const NOT_READ: Waiting = {
   reason: PROGRESSING,
-  message: 'The server was not read since the object changed.',
+  message: `${STATE_WORDS['not-read']} since the object changed.`,
 };
 
 function createInvalidConditions({
@@ -332,7 +333,7 @@ function unread(
   { code, message: problem }: { readonly code: string; readonly message: string },
   waits: string,
 ) {
-  const message = `${problem}${waits}`;
+  const message = `${STATE_WORDS.error}: ${problem}${waits}`;
   if (!isPassing(code))
     return createInvalidConditions({ reason: findStalledReason({ code }), message });
   return [
@@ -351,7 +352,7 @@ function createVerifiedConditions(plan: EnvironmentPlan | null): readonly Condit
   const names = first.map(({ path, kind, reason }) =>
     kind === 'missing' ? `${formatPath(path)} (${reason})` : formatPath(path),
   );
-  const message = `${formatCount(unknown.length, 'value')} cannot be compared: ${namesListed(names)}.`;
+  const message = `${formatCount(unknown.length, 'value')} ${STATE_WORDS.unknown}: ${namesListed(names)}.`;
   return [condition('Verified', 'False', 'NotComparable', message)];
 }
 
@@ -364,13 +365,13 @@ function createComparedConditions(
   if (state.found === 'in-sync' || (state.found === 'unknown' && changes === 0)) {
     const hidden = (plan?.unknown ?? []).filter(({ kind }) => kind === 'stored');
     if (hidden.length > 0) return describeHiddenValues(hidden);
-    const message = 'The server has all that is declared and can be compared.';
+    const message = `${STATE_WORDS['in-sync']}: the server has all that is declared and can be compared.`;
     return [
       condition('Ready', 'True', 'InSync', message),
       condition('Drifted', 'False', 'InSync', message),
     ];
   }
-  const summary = `${formatCount(changes, 'change')}.`;
+  const summary = `${STATE_WORDS[state.found]}: ${formatCount(changes, 'change')}.`;
   const drifted = condition(
     'Drifted',
     'True',
@@ -414,7 +415,7 @@ function describeHiddenValues(hidden: EnvironmentPlan['unknown']): readonly Cond
     hidden.map(({ path }) => formatPath(path)),
     3,
   );
-  const message = `All values that can be compared are equal. ${formatCount(hidden.length, 'secret value')} cannot be compared: ${names}. To compare secrets that the controller wrote, give it a key (--state-secret).`;
+  const message = `All values that can be compared are equal. ${formatCount(hidden.length, 'secret value')} ${STATE_WORDS.unknown}: ${names}. To compare secrets that the controller wrote, give it a key (--state-secret).`;
   return [
     condition('Ready', 'True', 'SecretsNotCompared', message),
     condition('Drifted', 'Unknown', 'SecretsNotCompared', message),

@@ -29,7 +29,7 @@ describe.each(SERVERS)('an approval, on an API server %s', (_, open) => {
     await one.admin.patch(one.pathOf('production'), { spec: { mode: 'Apply', approval } });
     const status = await one.until('production', (now) => now.observedGeneration === 2);
     expect(status.conditions?.find(({ type }) => type === 'Ready')?.message).toMatch(
-      /^1 change\. Not written: window closed until \w+ 08:00 UTC\.$/,
+      /^drift: 1 change\. Not written: window closed until \w+ 08:00 UTC\.$/,
     );
     expect(await languageOf(one.service.url)).toBeNull();
     await one.admin.patch(one.pathOf('production'), { spec: { watch: { windows: null } } });

@@ -312,11 +312,11 @@ describe('the status of a SettingsTarget that is', () => {
     );
     expect(status.conditions.find(({ type }) => type === 'Verified')).toMatchObject({
       status: 'False',
-      message: '1 value cannot be compared: llm_api_key.',
+      message: '1 value could not be compared: llm_api_key.',
     });
     const [ready] = status.conditions;
     expect(ready).toMatchObject({ type: 'Ready', status: 'True', reason: 'SecretsNotCompared' });
-    expect(ready?.message).toContain('1 secret value cannot be compared: llm_api_key.');
+    expect(ready?.message).toContain('1 secret value could not be compared: llm_api_key.');
     expect(status.sync).toBe('Unknown');
   });
 
@@ -327,7 +327,7 @@ describe('the status of a SettingsTarget that is', () => {
     const plan = planWith({ unknown: [stored, missing] });
     const status = computeTargetStatus(knownWith({ state: stateWith({ plan }) }), NOW);
     expect(status.conditions.find(({ type }) => type === 'Verified')?.message).toBe(
-      `2 values cannot be compared: llm_api_key (${reason}), search_api_key.`,
+      `2 values could not be compared: llm_api_key (${reason}), search_api_key.`,
     );
   });
 

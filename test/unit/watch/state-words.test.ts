@@ -13,6 +13,11 @@ import { renderListView, listView, sortStates } from '../../../src/controller/pa
 import { badgeSvg } from '../../../src/controller/page/state-label.ts';
 import { createMessage, describeDueNotice } from '../../../src/controller/watch/notices/message.ts';
 import { afterFirstRound, logLine } from '../../../src/controller/watch/telemetry/log.ts';
+import { computeTargetStatus } from '../../../src/controller/cluster/status.ts';
+import {
+  formatStateVersion,
+  type TargetResource,
+} from '../../../src/controller/cluster/target-resource.ts';
 import { environment } from '../../fixture/documents.ts';
 import { MadeUpWatching, WATCHED_AT, ago, watchState } from '../../fixture/watching.ts';
 
@@ -84,6 +89,35 @@ const SURFACES: Readonly<Record<string, (status: WatchStatus) => string>> = {
         WATCHED_AT,
       ),
     ),
+  'the conditions of a SettingsTarget': (status) => {
+    const object: TargetResource = {
+      metadata: { name: 'eu', namespace: 'agents', uid: 'u', generation: 1 },
+      spec: { server: { url: 'https://agents.example.com' }, mode: 'Observe' },
+    };
+    const unknown = [{ path: ['llm_api_key'], reason: 'r', ref: null, kind: 'missing' }] as const;
+    const found = status === 'suspended' ? 'in-sync' : status;
+    const state: WatchState = {
+      ...stateOf(found),
+      ...(found === 'unknown' ? { plan: { ...environment({ name: 'eu' }), unknown } } : {}),
+      suspended: status === found ? null : { at: ago(5), reason: 'migration', until: null },
+      commit: formatStateVersion(1, 'u'),
+    };
+    const { conditions } = computeTargetStatus(
+      {
+        object,
+        state,
+        isRead: true,
+        invalid: null,
+        waiting: null,
+        handled: null,
+        notHealed: null,
+        applied: [],
+        rivals: [],
+      },
+      ago(1),
+    );
+    return conditions.map(({ type, message }) => `${type.toLowerCase()} ${message}`).join('\n');
+  },
   'a badge': (status) => badgeSvg(stateOf(status)),
   'a notice': (status) =>
     describeDueNotice({
@@ -133,6 +167,12 @@ describe.each(Object.entries(SURFACES))('%s', (_, textOf) => {
 });
 
 it('says what has not been read in the same words', () => {
-  for (const name of ['setpoint status', 'the list of the page', 'a badge', 'a notice'])
+  for (const name of [
+    'setpoint status',
+    'the list of the page',
+    'a badge',
+    'a notice',
+    'the conditions of a SettingsTarget',
+  ])
     expect(SURFACES[name]?.('not-read')).toContain(STATE_WORDS['not-read']);
 });
