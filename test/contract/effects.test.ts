@@ -21,6 +21,13 @@ const EXCEPTIONS: Readonly<Record<string, string>> = {
   'PATCH: a lone surrogate': 'is stored although it is answered with 500',
 };
 
+/** Refusals that no recording shows, and how they are known. */
+const UNRECORDED: readonly string[] = [
+  'agent-server llm_profiles: there are no more than 50', // recorded of the two other kinds of profiles
+  'app-server llm_profiles: there are no more than 10', // told by the service when it refuses one
+  'app-server llm_profiles: no two have one name', // recorded of an Agent Server
+];
+
 /** How many accepted requests of a case are setpoint's, so that it is compared to its end. */
 const LEAST: Readonly<Record<string, number>> = {
   'agent-server': 1500,
@@ -61,6 +68,15 @@ describe.each(FOLDS)('the effects of requests to an %s', (dialect, folding) => {
 
   it('predict what is refused because of what is stored', () => {
     expect(foldAll(folding).flatMap(({ misjudged }) => misjudged)).toEqual([]);
+  });
+
+  it('have a recorded refusal, of the same status, for each rule of them', () => {
+    const refused = foldAll(folding).flatMap((one) => one.refused);
+    const shown = new Set(refused.flatMap(([rule, isSame]) => (isSame ? [rule] : [])));
+    const rules = folding.effects.refusals.map(({ rule }) => rule);
+    const open = rules.filter((rule) => !shown.has(rule)).map((rule) => `${dialect} ${rule}`);
+    expect(open).toEqual(UNRECORDED.filter((one) => one.startsWith(dialect)));
+    expect(new Set(rules).size).toBe(rules.length);
   });
 
   it('have a case for each rule', () => {

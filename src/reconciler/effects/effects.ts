@@ -29,9 +29,29 @@ export interface Effects {
   readonly types: Omit<Types, 'has'>;
   /** The types of the parts of the settings. */
   readonly settings: Readonly<Record<string, SchemaNode>>;
-  /** Why a server refuses a request, by its status; null if it takes it. */
-  readonly refuses: (stored: Stored, request: Request) => 400 | 404 | 409 | 422 | null;
+  /** The refusals because of what they have stored. What a value alone is refused for is not here. */
+  readonly refusals: readonly RefusalRule[];
+  /** The request with the ids of what its form names. Absent if a server knows all by their names. */
+  readonly resolve?: (stored: Stored, request: Request) => Request;
 }
+
+/** One thing that servers refuse because of what they have stored. The first that is met counts. */
+export interface RefusalRule {
+  /** Names the rule: for each there is a recorded case. */
+  readonly rule: string;
+  readonly on: readonly string[];
+  readonly status: 400 | 404 | 409 | 422;
+  /** Returns the obstacle; null if there is none. */
+  readonly refuses: (stored: Stored, doing: Pick<Doing, 'name' | 'body'>) => Obstacle | null;
+}
+
+/** The obstacle to a request. `by`: what uses the thing that is to go, by its part of what is stored and its name there. */
+export type Obstacle =
+  | { readonly code: 'full'; readonly most: number; readonly has: number }
+  | { readonly code: 'in-use'; readonly by: readonly (readonly [part: string, name: string])[] }
+  | { readonly code: 'missing' | 'taken' | 'broken' | 'unstored' | 'not-accepted' };
+
+export type Refusal = Pick<RefusalRule, 'rule' | 'status'> & { readonly obstacle: Obstacle };
 
 /** What a server has stored after a request. Pure. `without`: a rule that is left out. */
 export function after(
@@ -66,9 +86,23 @@ export function shapeStored(
   return shapeValue({ ...types, has: () => true }, node, value, before);
 }
 
+/** Returns the rule by which a server refuses a request; null if it takes it. */
+export function findRefusal(
+  { refusals }: Pick<Effects, 'refusals'>,
+  stored: Stored,
+  { method, path, body }: Request,
+): Refusal | null {
+  for (const { rule, on, status, refuses } of refusals) {
+    const name = matchPathName(on, method, path);
+    const obstacle = name === null ? null : refuses(stored, { name, body });
+    if (obstacle !== null) return { rule, status, obstacle };
+  }
+  return null;
+}
+
 /** Whether a server takes a request. */
-export function may({ refuses }: Effects, stored: Stored, request: Request): boolean {
-  return refuses(stored, request) === null;
+export function may(effects: Effects, stored: Stored, request: Request): boolean {
+  return findRefusal(effects, stored, request) === null;
 }
 
 /** The names of all rules of a dialect. */

@@ -122,6 +122,17 @@ export interface MovedAddress {
   readonly by?: Path;
 }
 
+/** A request of a plan, as a server judges it by what it has stored. */
+export interface PlannedRequest {
+  /** The first of the changes that it makes. */
+  readonly change: Change;
+  readonly method: string;
+  readonly path: string;
+  readonly body: ValueRecord;
+  /** Names the user of the item on the service, so that its removal cannot come before all else; null if nothing does. */
+  readonly user: string | null;
+}
+
 /** The plan of what a file declares of one resource. `work` is what the resource itself makes the changes from. */
 export interface PartPlan<Work = unknown> extends Comparison {
   readonly resource: Resource;
@@ -133,6 +144,10 @@ export interface PartPlan<Work = unknown> extends Comparison {
   readonly leaves?: ReadonlyMap<string, ValueRecord>;
   /** The removals that come first, because a service at its limit takes nothing new before; absent if none does. */
   readonly room?: readonly Path[];
+  /** Its requests in their order, as far as they are known before what they are made of is read; absent if nothing judges them. */
+  readonly requests?: readonly PlannedRequest[];
+  /** The stored state of its items on the service before them, by part and by the names of the server. */
+  readonly stored?: ValueRecord;
   readonly work: Work;
 }
 

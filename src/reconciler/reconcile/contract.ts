@@ -89,7 +89,8 @@ export type Reading = ((earlier: Plan) => PartPlan) | null;
  * 2. Must throw a SetpointError from `read` if the service cannot hold what is declared.
  * 3. Must `write` its part alone, verify it by another read, and never throw.
  * 4. May have a `check` for `doctor`, `lists` for `get`, and `named` items for `init`.
- * 5. May set `isList` if items have positions, and `removesLast` if others may use its items.
+ * 5. May `judge` the whole plan before anything is sent.
+ * 6. May set `isList` if items have positions, and `removesLast` if others may use its items.
  *
  * @example
  * export const limits: ManagedResource = {
@@ -124,6 +125,8 @@ export interface ManagedResource extends Resource {
   readonly named?: NamedItems;
   /** True if the file lists its items by position: plans then name each item by its position. */
   readonly isList?: true;
+  /** Judges a whole plan, and returns it with the removals that make room. Throws a SetpointError if the service would refuse a request. */
+  readonly judge?: (plan: Plan, settings: ObservedState) => Plan;
   /** True if removals come last: after every write of a possible user, and after every removal of one. */
   readonly removesLast?: true;
   /** Writes its part of a plan and verifies it. Nothing to do is `in-sync`, without a request. Never throws. */

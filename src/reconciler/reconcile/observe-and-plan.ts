@@ -1,5 +1,5 @@
 import { asSetpointError, SetpointError } from '../model/error.ts';
-import type { PartPlan, Change } from '../model/plan.ts';
+import type { PartPlan, Change, Plan } from '../model/plan.ts';
 import { type ObservedState, findDeclaredServers, type DesiredState } from '../model/state.ts';
 import { listSkippedNames } from '../model/uncompared.ts';
 import type { ManagedResource, NamedItems, PlanInput, Reading } from './contract.ts';
@@ -56,7 +56,10 @@ async function planDeclared(
   for (const plan of read) if (plan !== null) parts.push(plan(parts));
   const changes = parts.flatMap((part) => part.changes);
   await resolveReferences(input, observed, changes);
-  return parts;
+  return input.resources.reduce<Plan>(
+    (plan, { judge }) => (observed === null || judge === undefined ? plan : judge(plan, observed)),
+    parts,
+  );
 }
 
 /** States that a service has nothing of a kind that the file declares: the kind, and where it is declared. */

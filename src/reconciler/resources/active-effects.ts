@@ -1,3 +1,4 @@
+import { CONNECTION_ID } from '../effects/agent-server/settings.ts';
 import { readRecord, type Request, type Stored, withMembers, withPart } from '../effects/stored.ts';
 import {
   CONNECTIONS_FORM,
@@ -24,7 +25,6 @@ import { concealMember } from '../service/conceal.ts';
 import { DIALECTS } from '../service/dialects.ts';
 import { predictRequest, withTokens } from '../service/predict.ts';
 import { ABSENT, LACKING, type Get } from './collections/wire.ts';
-import { CONNECTION_ID } from './provider-connections.ts';
 
 /* What an activation, or the removal of what is active, changes in the settings of an Agent Server. */
 

@@ -30,13 +30,14 @@ import { changesInSettings, readStoredTarget } from './active-effects.ts';
 import { readAgentMembers } from './agent-profiles.ts';
 import { collection } from './collections/collection.ts';
 import { readChangedItemName } from './collections/send.ts';
-import { readRecord, type Stored, withPart } from '../effects/stored.ts';
+import { NONE, readRecord, type Stored, withPart } from '../effects/stored.ts';
 import { AGENT_DEFAULT, AGENTS_PATH } from './holders.ts';
 import {
   ABSENT,
   LACKING,
   createActivationRequest,
   type Asking,
+  type Call,
   type Get,
   type ItemRequest,
   type ItemWork,
@@ -67,7 +68,9 @@ const WIRES: Wires = {
     list: activeInPointers,
     replaces: () => 'in-place',
     describes: true,
-    requests: (work) => [request(work, createActivationCall(work))],
+    requests: (work) => [
+      { ...request(work, createActivationCall(work)), form: createActivationForm(work) },
+    ],
     follows: findProfilesBlock,
     again: explainStaleCopy,
     outdated: keyChanged,
@@ -247,12 +250,12 @@ function listMetaChanges(
 ): readonly Change[] {
   const item = items.find(({ name }) => name === readChangedItemName(cause));
   if (item === undefined || stored === undefined || COPIED[item.name] === undefined) return [];
-  const { pointer, path } = POINTERS[item.name] ?? { pointer: '', path: '' };
-  const request =
-    item.members === null
-      ? { method: 'PATCH', path: SETTINGS, body: createRecord([[pointer, null]]) }
-      : { ...createActivationRequest(path, readPointerName(item)), body: createRecord([]) };
-  return changesInSettings(request, cause, { stored, settings, earlier });
+  const { method, path, body } = createActivationForm({ item });
+  return changesInSettings({ method, path, body: body ?? NONE }, cause, {
+    stored,
+    settings,
+    earlier,
+  });
 }
 
 /** A member of the agent profile whose other member has this value, from the list of all; null if none has it. */
@@ -283,19 +286,23 @@ function readPointerName({ members }: Pick<DesiredItem, 'members'>): string {
   return typeof name === 'string' ? name : '';
 }
 
-function createActivationCall(work: ItemWork): ItemRequest['call'] {
-  const { item } = work;
+/** The request of an activation; that of an agent profile has its name in the place of its id. */
+function createActivationForm({ item }: Pick<ItemWork, 'item'>): Call {
   const { pointer, path } = POINTERS[item.name] ?? { pointer: '', path: '' };
   if (item.members === null)
     return { method: 'PATCH', path: SETTINGS, body: createRecord([[pointer, null]]) };
+  return createActivationRequest(path, readPointerName(item));
+}
+
+function createActivationCall({ item }: ItemWork): ItemRequest['call'] {
+  if (item.members === null || item.name !== 'agent_profile') return createActivationForm({ item });
   const name = readPointerName(item);
-  if (item.name !== 'agent_profile') return createActivationRequest(path, name);
   return async (get) => {
     const own = await findAgentProfileId(get, name);
     // The list makes the profile `default` where no agent profile is active.
     const id =
       own ?? (name === AGENT_DEFAULT ? await findListedAgent(get, 'name', name, 'id') : null);
-    if (id !== null) return createActivationRequest(path, id);
+    if (id !== null) return createActivationRequest(AGENTS_PATH, id);
     throw new SetpointError('unfit-for-service', `This service has no agent profile ${name}.`, {
       hint: 'Declare it under agent_profiles, or check the name.',
     });

@@ -237,7 +237,7 @@ function findRemovedActiveAgent({
   return item !== undefined && item.members === null ? item.name : null;
 }
 
-/** What the removal of the active profile changes in the settings: those of an agent of another maker go with it. */
+/** Lists the changes that the removal of the active profile makes in the settings: those of an agent of another maker go with it. */
 function listRemovalChanges(
   cause: Change,
   judged: CollectionState,

@@ -10,7 +10,6 @@ import type { Asking, Wires } from './collections/wire.ts';
 import { removesSome, withHolders } from './holders.ts';
 
 const PATH = '/api/meta-profiles';
-const LIMIT = 50;
 
 /** The server's name of each member of the file. */
 const NAMES = [
@@ -26,7 +25,6 @@ const WIRES: Wires = {
     replaces: () => 'in-place',
     describes: true,
     whole: fillMetaMember,
-    limit: LIMIT,
     theirs: new Map(NAMES.map(([own, name]) => [name, own])),
     requests: (work) => wholeRequests(work, PATH, toMetaConfig),
     leaves: selectCarriedMembers,

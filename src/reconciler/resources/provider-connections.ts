@@ -1,16 +1,9 @@
-import {
-  activeDeclared,
-  CONNECTIONS_FORM,
-  itemWords,
-  LLM_PROFILES_FORM,
-} from '../model/collection-forms.ts';
-import { holdersLeft } from './holders.ts';
+import { CONNECTION_ID } from '../effects/agent-server/settings.ts';
+import { CONNECTIONS_FORM, LLM_PROFILES_FORM } from '../model/collection-forms.ts';
 import { type ListedItem } from '../model/collection.ts';
 import { SetpointError } from '../model/error.ts';
 import { MODEL_PART } from '../model/field.ts';
-import { samePath } from '../model/path.ts';
 import { UnseenSecret } from '../model/secret.ts';
-import type { DesiredState } from '../model/state.ts';
 import {
   isEmpty,
   isList,
@@ -36,16 +29,13 @@ import {
 const PATH = '/api/llm/provider-connections';
 const PROFILES = '/api/profiles';
 
-/** The member of an llm that names a connection, by its id. The file names it by its name, as `connection`. */
-export const CONNECTION_ID = 'provider_connection_id';
-
 /** The addresses and keys that LLM profiles share. A server knows them by ids that it makes, and takes one name twice. */
 const WIRES: Wires = {
   'agent-server': {
     list: listProviderConnections,
     replaces: () => 'in-place',
     describes: true,
-    limit: 64,
+    hasIds: true,
     requests: createConnectionRequests,
     rename: renameCall,
     unfit: unfitConnections,
@@ -193,14 +183,16 @@ function toShownMember(member: string, value: Value): Value {
 function creation(name: string, members: ValueRecord): ItemRequest {
   const { provider = 'custom', base_url: url = null, api_key: key = null } = members;
   const body = membersWith({ display_name: name, provider, base_url: url, api_key: key });
+  const form = { method: 'POST', path: PATH, body } as const;
   return {
     kind: 'store',
     name,
     shows: membersWith({ provider, base_url: url, api_key: new UnseenSecret() }),
     call: async (get) => {
       if (await hasOne(get, name)) throw createRaceError(name);
-      return { method: 'POST', path: PATH, body, refusals: FULL };
+      return { ...form, refusals: FULL };
     },
+    form,
     isShown: ({ items }) => items.some((one) => one.name === name),
   };
 }
@@ -258,41 +250,13 @@ function toConnectionPath({ id = '' }: ListedItem): string {
   return `${PATH}/${encodeURIComponent(id)}`;
 }
 
-/** One without a key cannot be made, and one that something names cannot be removed. */
-function unfitConnections({
-  items,
-  listing,
-  desired,
-  settings,
-}: CollectionState): readonly UnsupportedItem[] {
+/** One without a key cannot be made. */
+function unfitConnections({ items, listing }: CollectionState): readonly UnsupportedItem[] {
+  const why = 'has no api_key, which a service needs to create it.';
+  const hint = 'Declare api_key as a reference, such as ${env:API_KEY}.';
   return items.flatMap((item): UnsupportedItem[] => {
-    const there = listing.items.find(({ name }) => name === item.name);
-    if (item.members !== null)
-      return there !== undefined || !isEmpty(item.members['api_key'] ?? null)
-        ? []
-        : [{ item, why: 'has no api_key, which a service needs to create it.', hint: NO_KEY }];
-    const named = { block: CONNECTIONS_FORM.block, name: item.name };
-    const holders = holdersLeft({ ...named, holders: there?.heldBy ?? [] }, desired).map(itemWords);
-    const llm = readPath(settings.answer, [...MODEL_PART, CONNECTION_ID]);
-    const isNamed = there?.id !== undefined && sameValue(llm, there.id);
-    if (isNamed && !isReplaced(item.name, desired)) holders.push('the llm of the settings');
-    if (holders.length === 0) return [];
-    const why = `cannot be removed: ${holders.join(', ')} would still name it.`;
-    return [{ item, why, hint: STILL_NAMED }];
+    const isThere = listing.items.some(({ name }) => name === item.name);
+    const isWhole = item.members === null || isThere || !isEmpty(item.members['api_key'] ?? null);
+    return isWhole ? [] : [{ item, why, hint }];
   });
-}
-
-const NO_KEY = 'Declare api_key as a reference, such as ${env:API_KEY}.';
-const STILL_NAMED =
-  'Declare these profiles without it, or null to remove them; the llm of the settings names another one once another profile is made active.';
-
-/** Reports whether the file replaces the llm of the settings. */
-function isReplaced(connection: string, desired: DesiredState): boolean {
-  const place = [...MODEL_PART, CONNECTION_ID];
-  if (desired.fields.some(({ field, value }) => samePath(field.path, place) && value === null))
-    return true;
-  const named = activeDeclared(desired, 'llm_profile');
-  const holders = named === null ? [] : [{ block: LLM_PROFILES_FORM.block, name: named }];
-  const held = { block: CONNECTIONS_FORM.block, name: connection, holders };
-  return named !== null && holdersLeft(held, desired).length === 0;
 }

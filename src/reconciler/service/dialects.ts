@@ -20,7 +20,7 @@ import { createProfileActivation } from './app-server/write.ts';
 import type { ResourceWriter } from './port.ts';
 import type { Storage } from './predict.ts';
 import { SETTINGS_PATH, SETTINGS_V0 } from './settings-v0/dialect.ts';
-import { EMPTY_STORE, observeV0Record, readV0Settings } from './settings-v0/read.ts';
+import { EMPTY_STORE, observeV0Record, readV0Settings, V0_STORAGE } from './settings-v0/read.ts';
 import { postWholeRecord } from './settings-v0/write.ts';
 
 /**
@@ -105,6 +105,7 @@ export const DIALECTS: Readonly<Record<DialectName, DialectModule>> = {
     read: readV0Settings,
     saved: (answer) =>
       answer === null ? { ...EMPTY_STORE, saved: true } : observeV0Record(answer, true),
+    storage: V0_STORAGE,
     write: postWholeRecord,
   },
   'app-server': {

@@ -49,16 +49,15 @@ export interface Storage {
  * the settings, where they are known to be those of another place.
  */
 export function predictRequest(
-  { effects, places, decode = (stored) => stored, encode }: Storage,
+  storage: Storage,
   observed: ObservedState,
   request: Request,
   parts: Stored = NONE,
   keys: ValueRecord = NONE,
 ): Prediction {
+  const { effects, places, encode } = storage;
   const shown = nestAnswer(observed, places);
-  const stored = withTokens(nestAnswer(observed, places, 'without null'));
-  const known = withMembers(parts, { settings: withKeys(stored, observed, keys) });
-  const before = decode(shapeSettings(effects, known), observed);
+  const before = readStored(storage, observed, parts, keys);
   const made = after(effects, before, request);
   const [was, is] = [readRecord(before, 'settings'), readRecord(made, 'settings')];
   return {
@@ -75,6 +74,18 @@ export function predictRequest(
       observed,
     ),
   };
+}
+
+/** Returns the stored state that the settings show, with the other `parts`. */
+export function readStored(
+  { effects, places, decode = (stored) => stored }: Storage,
+  observed: ObservedState,
+  parts: Stored,
+  keys: ValueRecord = NONE,
+): Stored {
+  const stored = withTokens(nestAnswer(observed, places, 'without null'));
+  const known = withMembers(parts, { settings: withKeys(stored, observed, keys) });
+  return decode(shapeSettings(effects, known), observed);
 }
 
 /** A state with the secrets that the service has revealed in place of their masks. */

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import {
   after,
   type Effects,
+  findRefusal,
   may,
   matchPathName,
 } from '../../../src/reconciler/effects/effects.ts';
@@ -81,6 +82,8 @@ export interface Folded {
   readonly skipped: readonly string[];
   /** Refusals that were not predicted, and requests that were taken though a refusal was predicted. */
   readonly misjudged: readonly string[];
+  /** The rule of each refusal that was predicted, and whether its status is the recorded one. */
+  readonly refused: readonly (readonly [rule: string, isSame: boolean])[];
 }
 
 /** Folds the effects of every request of a case over what is stored, and compares each read. */
@@ -93,14 +96,16 @@ export function fold(
 ): Folded {
   const compared: Comparison[] = [];
   const misjudged: string[] = [];
+  const refused: (readonly [string, boolean])[] = [];
   const ids = new Map<string, string>();
   if (one.releases?.includes('1.49.1') === true)
-    return { compared, skipped: ['of an earlier release'], misjudged };
+    return { compared, skipped: ['of an earlier release'], misjudged, refused };
   const started = Object.entries(one.given ?? {}).reduce<Stored | null>(
     (made, [name, content]) => (made === null ? null : folding.given(made, name, content)),
     folding.start(base),
   );
-  if (started === null) return { compared, skipped: ['begins with other files'], misjudged };
+  if (started === null)
+    return { compared, skipped: ['begins with other files'], misjudged, refused };
   let stored = started;
   const compare = (
     step: number,
@@ -117,7 +122,7 @@ export function fold(
   for (const [step, exchange] of one.steps.entries()) {
     if (!isExchange(exchange)) {
       if ('server' in exchange && !('env' in exchange)) continue;
-      return { compared, skipped: [Object.keys(exchange).join()], misjudged };
+      return { compared, skipped: [Object.keys(exchange).join()], misjudged, refused };
     }
     const { request, response } = exchange;
     const { method, path, body, headers = {} } = request;
@@ -129,6 +134,11 @@ export function fold(
       ({ on }) => matchPathName(on, method, path) !== null,
     );
     if (isWrite && !isRoute && folding.inert.test(path)) continue;
+    const refusal =
+      isWrite && !isTaken && isRoute && typeof body !== 'string'
+        ? findRefusal(folding.effects, stored, sent)
+        : null;
+    if (refusal !== null) refused.push([refusal.rule, refusal.status === response.status]);
     if (
       isWrite &&
       (folding.refusals ?? [404, 409]).includes(response.status) &&
@@ -141,7 +151,8 @@ export function fold(
     }
     if (!isTaken) continue;
     const why = isWrite ? folding.odd(exchange, stored) : null;
-    if (why !== null) return { compared, skipped: [`${why}: ${one.name}: ${about}`], misjudged };
+    if (why !== null)
+      return { compared, skipped: [`${why}: ${one.name}: ${about}`], misjudged, refused };
     if (isWrite && !may(folding.effects, stored, sent))
       misjudged.push(`${one.name}: ${about} taken`);
     stored = after(folding.effects, stored, sent, without);
@@ -158,7 +169,7 @@ export function fold(
     const whole = recordThatDiffers(folding.file.base(base), one.stored as JsonRecord);
     compare(one.steps.length, 'file', folding.file.of(stored, base), whole, folding.file.expose);
   }
-  return { compared, skipped: [], misjudged };
+  return { compared, skipped: [], misjudged, refused };
 }
 
 function isExchange(step: Exchange | object): step is Exchange {

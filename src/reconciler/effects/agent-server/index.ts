@@ -1,7 +1,7 @@
 import type { Effects } from '../effects.ts';
 import { AGENT_EFFECTS } from './agents.ts';
 import { PROFILE_EFFECTS } from './profiles.ts';
-import { findAgentRefusal } from './refusals.ts';
+import { AGENT_REFUSALS, resolveIds } from './refusals.ts';
 import { SETTINGS_EFFECTS } from './settings.ts';
 import { definitions, SETTINGS_TYPES, TYPE_RULES } from './types.ts';
 
@@ -15,5 +15,6 @@ export const AGENT_SERVER: Effects = {
     rules: TYPE_RULES,
   },
   settings: SETTINGS_TYPES,
-  refuses: findAgentRefusal,
+  refusals: AGENT_REFUSALS,
+  resolve: resolveIds,
 };

@@ -1,106 +1,160 @@
-import { isEmpty, isRecord } from '../../model/value.ts';
-import { matchPathName } from '../effects.ts';
-import { readRecord, type Request, type Stored } from '../stored.ts';
+import { isEmpty, isRecord, sameValue } from '../../model/value.ts';
+import { matchPathName, type Obstacle, type RefusalRule } from '../effects.ts';
+import { limitPart, requireFreeName, requireThing } from '../refusals.ts';
+import { readRecord, type Request, type Stored, withPart } from '../stored.ts';
 import { AGENTS } from './agents.ts';
 import { CONNECTIONS, META, PROFILES, newName } from './profiles.ts';
-import { SETTINGS, readStoredName } from './settings.ts';
+import { CONNECTION_ID, SETTINGS, readStoredName } from './settings.ts';
 
 const MOST = 50;
 const MOST_CONNECTIONS = 64;
+const MCP = `${SETTINGS}/mcp/{}`;
 
-/** The part of what is stored that a path is about. */
-const PARTS: readonly (readonly [path: string, part: string])[] = [
-  [PROFILES, 'llm_profiles'],
-  [META, 'meta_profiles'],
-  [AGENTS, 'agent_profiles'],
+const MISSING: Obstacle = { code: 'missing' };
+const NOT_ACCEPTED: Obstacle = { code: 'not-accepted' };
+
+const hasNamed =
+  (part: string) =>
+  (stored: Stored, name: string): boolean =>
+    Object.hasOwn(readRecord(stored, part), readStoredName(name));
+
+const hasServer = (stored: Stored, name: string): boolean =>
+  Object.hasOwn(readRecord(stored, 'settings', 'agent_settings', 'mcp_config'), name);
+
+/** The refusals of an Agent Server because of what it has stored. */
+export const AGENT_REFUSALS: readonly RefusalRule[] = [
+  {
+    rule: 'settings: an agent of another maker takes no llm',
+    on: [`PATCH ${SETTINGS}`],
+    status: 422,
+    refuses: (stored, { body }) => {
+      const diff = readRecord(body, 'agent_settings_diff');
+      const { agent_kind: kind } = {
+        ...readRecord(stored, 'settings', 'agent_settings'),
+        ...diff,
+      };
+      return kind === 'acp' && !isEmpty(diff['llm']) ? NOT_ACCEPTED : null;
+    },
+  },
+  {
+    rule: 'settings: active_profile names a profile that is there, unless an llm is sent beside it',
+    on: [`PATCH ${SETTINGS}`],
+    status: 404,
+    refuses: (stored, { body }) => {
+      const name = readCopiedProfile(body);
+      return name === null || hasNamed('llm_profiles')(stored, name) ? null : MISSING;
+    },
+  },
+  {
+    rule: 'settings: active_profile names a profile whose connection is there',
+    on: [`PATCH ${SETTINGS}`],
+    status: 422,
+    refuses: (stored, { body }) => findBrokenLink(stored, readCopiedProfile(body)),
+  },
+  limitPart('llm_profiles', `POST ${PROFILES}/{}`, MOST, readStoredName),
+  limitPart('meta_profiles', `POST ${META}/{}`, MOST, readStoredName),
+  limitPart('agent_profiles', `POST ${AGENTS}/{}`, MOST, readStoredName),
+  limitPart('provider_connections', `POST ${CONNECTIONS}`, MOST_CONNECTIONS),
+  requireThing(
+    'llm_profiles',
+    [`POST ${PROFILES}/{}/rename`, `POST ${PROFILES}/{}/activate`],
+    hasNamed('llm_profiles'),
+  ),
+  requireThing('meta_profiles', [`POST ${META}/{}/activate`], hasNamed('meta_profiles')),
+  requireThing('agent_profiles', [`POST ${AGENTS}/{}/rename`], hasNamed('agent_profiles')),
+  {
+    rule: 'agent_profiles: the id that is made active is there',
+    on: [`POST ${AGENTS}/{}/activate`],
+    status: 404,
+    refuses: (stored, { name }) => (findAgentName(stored, 'id', name) === null ? MISSING : null),
+  },
+  requireThing('provider_connections', [`PATCH ${CONNECTIONS}/{}`, `DELETE ${CONNECTIONS}/{}`]),
+  requireThing('mcp_servers', [`PATCH ${MCP}`, `DELETE ${MCP}`], hasServer),
+  requireThing('secrets', [`DELETE ${SETTINGS}/secrets/{}`]),
+  requireFreeName('llm_profiles', `POST ${PROFILES}/{}/rename`, 409, newName, readStoredName),
+  requireFreeName('agent_profiles', `POST ${AGENTS}/{}/rename`, 409, newName, readStoredName),
+  {
+    rule: 'mcp_servers: one that is there is not stored anew',
+    on: [`POST ${MCP}`],
+    status: 409,
+    refuses: (stored, { name }) => (hasServer(stored, name) ? { code: 'taken' } : null),
+  },
+  {
+    rule: 'llm_profiles: one whose connection is gone is not made active',
+    on: [`POST ${PROFILES}/{}/activate`],
+    status: 422,
+    refuses: (stored, { name }) => findBrokenLink(stored, name),
+  },
+  {
+    rule: 'llm_profiles: one that an agent profile names stays',
+    on: [`DELETE ${PROFILES}/{}`],
+    status: 409,
+    refuses: (stored, { name }) =>
+      findUsers(
+        listThings(stored, 'agent_profiles').filter(([, , { llm_profile_ref: ref }]) => {
+          return typeof ref === 'string' && readStoredName(ref) === readStoredName(name);
+        }),
+      ),
+  },
+  {
+    rule: 'provider_connections: one that a profile or the settings name stays',
+    on: [`DELETE ${CONNECTIONS}/{}`],
+    status: 409,
+    refuses: (stored, { name }) => {
+      const llm = readRecord(stored, 'settings', 'agent_settings', 'llm');
+      const all = [...listThings(stored, 'llm_profiles'), ['settings', 'llm', llm] as const];
+      return findUsers(all.filter(([, , one]) => sameValue(one[CONNECTION_ID] ?? null, name)));
+    },
+  },
 ];
 
-/** Why an Agent Server refuses a request because of what it has stored; null if it takes it. What a value alone is refused for is not here. */
-export function findAgentRefusal(stored: Stored, request: Request): 404 | 409 | 422 | null {
-  const { method, path, body } = request;
-  const named = (pattern: string): string | null => matchPathName([pattern], method, path);
-  if (named(`PATCH ${SETTINGS}`) !== null) return findPatchRefusal(stored, request);
-  for (const [base, part] of PARTS) {
-    const things = readRecord(stored, part);
-    const has = (name: string): boolean => Object.hasOwn(things, readStoredName(name));
-    const posted = named(`POST ${base}/{}`);
-    if (posted !== null) return !has(posted) && Object.keys(things).length >= MOST ? 409 : null;
-    const from = part === 'meta_profiles' ? null : named(`POST ${base}/{}/rename`);
-    if (from !== null)
-      return !has(from)
-        ? 404
-        : newName(body) !== readStoredName(from) && has(newName(body))
-          ? 409
-          : null;
-    const activated = named(`POST ${base}/{}/activate`);
-    if (activated !== null) return findActivationRefusal(stored, part, activated);
-  }
-  const removed = named(`DELETE ${PROFILES}/{}`);
-  if (removed !== null) return isNamedByAgent(stored, readStoredName(removed)) ? 409 : null;
-  return findConnectionRefusal(stored, request) ?? findServerRefusal(stored, request);
-}
+type Thing = readonly [part: string, name: string, one: ReturnType<typeof readRecord>];
 
-function findPatchRefusal(stored: Stored, { body }: Request): 404 | 422 | null {
-  const diff = readRecord(body, 'agent_settings_diff');
-  const kind = diff['agent_kind'] ?? readRecord(stored, 'settings', 'agent_settings')['agent_kind'];
-  if (kind === 'acp' && !isEmpty(diff['llm'])) return 422;
-  const name = body['active_profile'];
-  if (typeof name !== 'string' || Object.hasOwn(diff, 'llm')) return null;
-  return findProfileRefusal(stored, name);
-}
-
-function findActivationRefusal(stored: Stored, part: string, name: string): 404 | 422 | null {
-  if (part === 'llm_profiles') return findProfileRefusal(stored, name);
-  const things = readRecord(stored, part);
-  const isThere =
-    part === 'agent_profiles'
-      ? Object.values(things).some((one) => readRecord(one)['id'] === name)
-      : Object.hasOwn(things, readStoredName(name));
-  return isThere ? null : 404;
-}
-
-/** A profile that is not there, or whose connection is not. */
-function findProfileRefusal(stored: Stored, name: string): 404 | 422 | null {
-  const profile = readRecord(stored, 'llm_profiles')[readStoredName(name)];
-  if (!isRecord(profile)) return 404;
-  const id = profile['provider_connection_id'];
-  const connections = readRecord(stored, 'provider_connections');
-  return typeof id === 'string' && !Object.hasOwn(connections, id) ? 422 : null;
-}
-
-function isNamedByAgent(stored: Stored, name: string): boolean {
-  return Object.values(readRecord(stored, 'agent_profiles')).some((one) => {
-    const ref = readRecord(one)['llm_profile_ref'];
-    return typeof ref === 'string' && readStoredName(ref) === name;
-  });
-}
-
-function findConnectionRefusal(
-  stored: Stored,
-  { method, path, body }: Request,
-): 404 | 409 | 422 | null {
-  const connections = readRecord(stored, 'provider_connections');
-  if (matchPathName([`POST ${CONNECTIONS}`], method, path) !== null)
-    return Object.keys(connections).length >= MOST_CONNECTIONS ? 409 : null;
-  const id = matchPathName([`PATCH ${CONNECTIONS}/{}`, `DELETE ${CONNECTIONS}/{}`], method, path);
-  if (id === null) return null;
-  if (!Object.hasOwn(connections, id)) return 404;
-  if (method === 'PATCH') return body['api_key'] === null ? 422 : null;
-  const llm = readRecord(stored, 'settings', 'agent_settings', 'llm');
-  const users = [llm, ...Object.values(readRecord(stored, 'llm_profiles'))];
-  return users.some((one) => readRecord(one)['provider_connection_id'] === id) ? 409 : null;
-}
-
-function findServerRefusal(stored: Stored, { method, path }: Request): 404 | 409 | null {
-  const base = `${SETTINGS}/mcp/{}`;
-  const name = matchPathName([`POST ${base}`, `PATCH ${base}`, `DELETE ${base}`], method, path);
-  const secret = matchPathName([`DELETE ${SETTINGS}/secrets/{}`], method, path);
-  if (secret !== null) return Object.hasOwn(readRecord(stored, 'secrets'), secret) ? null : 404;
-  if (name === null) return null;
-  const isThere = Object.hasOwn(
-    readRecord(stored, 'settings', 'agent_settings', 'mcp_config'),
+function listThings(stored: Stored, part: string): readonly Thing[] {
+  return Object.entries(readRecord(stored, part)).map(([name, one]) => [
+    part,
     name,
+    readRecord(one),
+  ]);
+}
+
+function findUsers(users: readonly Thing[]): Obstacle | null {
+  return users.length === 0
+    ? null
+    : { code: 'in-use', by: users.map(([part, name]) => [part, name]) };
+}
+
+/** The profile that a PATCH copies into the settings; null if it copies none. */
+function readCopiedProfile(body: Request['body']): string | null {
+  const name = body['active_profile'];
+  const isSent = Object.hasOwn(readRecord(body, 'agent_settings_diff'), 'llm');
+  return typeof name === 'string' && !isSent ? name : null;
+}
+
+/** A profile that names a connection which is not there. */
+function findBrokenLink(stored: Stored, name: string | null): Obstacle | null {
+  const profile = readRecord(stored, 'llm_profiles')[readStoredName(name ?? '')];
+  const id = isRecord(profile) ? profile[CONNECTION_ID] : null;
+  const isThere = Object.hasOwn(readRecord(stored, 'provider_connections'), String(id));
+  return typeof id === 'string' && !isThere ? { code: 'broken' } : null;
+}
+
+function findAgentName(stored: Stored, member: 'id' | 'name', value: string): Thing | null {
+  const all = listThings(stored, 'agent_profiles');
+  return all.find(([, name, one]) => (member === 'id' ? one['id'] : name) === value) ?? null;
+}
+
+/** A form names connections, and the agent profile that it makes active, by their names: a server knows them by ids that it makes. */
+export function resolveIds(stored: Stored, request: Request): Request {
+  const { method, path, body } = request;
+  const agent = matchPathName([`POST ${AGENTS}/{}/activate`], method, path);
+  const [, , one] = (agent === null ? null : findAgentName(stored, 'name', agent)) ?? [];
+  if (typeof one?.['id'] === 'string')
+    return { ...request, path: `${AGENTS}/${encodeURIComponent(one['id'])}/activate` };
+  const link = readRecord(body, 'llm')[CONNECTION_ID];
+  const found = listThings(stored, 'provider_connections').find(
+    ([, , { display_name: name }]) => typeof link === 'string' && name === link,
   );
-  if (method === 'POST') return isThere ? 409 : null;
-  return isThere ? null : 404;
+  if (found === undefined) return request;
+  return { ...request, body: withPart(body, ['llm'], { [CONNECTION_ID]: found[1] }) };
 }

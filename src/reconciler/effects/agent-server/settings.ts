@@ -21,6 +21,8 @@ import { AGENT } from './types.ts';
 
 export const SETTINGS = '/api/settings';
 export const POINTERS = ['active_profile', 'active_agent_profile_id', 'active_meta_profile'];
+/** The member of an llm that names a connection, by its id. The file names it by its name, as `connection`. */
+export const CONNECTION_ID = 'provider_connection_id';
 const PATCH = [`PATCH ${SETTINGS}`];
 const MCP = `${SETTINGS}/mcp`;
 
@@ -47,7 +49,7 @@ export function withRouting(stored: Stored, name: Value): Stored {
 /** The llm that a profile stands for: the key and the address are those of its connection, if it names one. */
 export function linkLlm(stored: Stored, name: string): ValueRecord {
   const llm = readRecord(stored, 'llm_profiles', name);
-  const id = llm['provider_connection_id'];
+  const id = llm[CONNECTION_ID];
   if (typeof id !== 'string') return llm;
   const { api_key: key = null, base_url = null } = readRecord(stored, 'provider_connections', id);
   return withMembers(llm, {

@@ -24,7 +24,7 @@ function inUse(stored: Stored, name: string): Stored {
   return withMembers(used, { [ACTIVE]: name });
 }
 
-function newName({ new_name: name }: ValueRecord): string {
+export function newName({ new_name: name }: ValueRecord): string {
   return typeof name === 'string' ? name : '';
 }
 

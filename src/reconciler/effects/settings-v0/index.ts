@@ -1,9 +1,10 @@
 import { fields, type SpecifiedField } from '../../model/field.ts';
 import type { Definitions, SchemaNode } from '../../model/json-schema.ts';
 import { MCP_DEFAULTS, MCP_LISTS, type McpList } from '../../model/mcp.ts';
-import type { Json, Value } from '../../model/value.ts';
-import { type Effects, matchPathName } from '../effects.ts';
-import { readRecord, type Request, type Stored, withMembers, withPart } from '../stored.ts';
+import type { Json, ValueRecord } from '../../model/value.ts';
+import type { Effects } from '../effects.ts';
+import { requireFreeName, requireThing } from '../refusals.ts';
+import { readRecord, withMembers, withPart } from '../stored.ts';
 import { listVaultEffects } from '../vault.ts';
 
 export const SETTINGS = '/api/settings';
@@ -53,6 +54,10 @@ export const SETTINGS_TYPE: SchemaNode = { $ref: '#/$defs/Settings' };
 /** Fields that null, and a body without them, leave unchanged. */
 const STAYS = fields().filter(({ onNull }) => onNull === 'keeps');
 
+function readSecretName({ name }: ValueRecord): string {
+  return typeof name === 'string' ? name : '';
+}
+
 /** What requests do to an app server of releases 0.62 to 1.6, as recorded of 0.62.0. */
 export const SETTINGS_V0: Effects = {
   effects: [
@@ -98,16 +103,18 @@ export const SETTINGS_V0: Effects = {
     ],
   },
   settings: {},
-  refuses: findV0Refusal,
+  refusals: [
+    requireFreeName('secrets', `POST ${SECRETS}`, 400, readSecretName),
+    requireThing(
+      'secrets',
+      [`PUT ${SECRETS}/{}`, `DELETE ${SECRETS}/{}`],
+      // One that never stored a secret takes a request for any.
+      (stored, name) =>
+        stored['secrets'] === undefined || Object.hasOwn(readRecord(stored, 'secrets'), name),
+    ),
+    {
+      ...requireFreeName('secrets', `PUT ${SECRETS}/{}`, 400, readSecretName),
+      rule: 'secrets: none gets the name of another',
+    },
+  ],
 };
-
-/** Why a server refuses a request because of the secrets that it has; null if it takes it. */
-function findV0Refusal(stored: Stored, { method, path, body }: Request): 400 | 404 | null {
-  const has = (name: Value | undefined): boolean =>
-    typeof name === 'string' && Object.hasOwn(readRecord(stored, 'secrets'), name);
-  if (method === 'POST') return path === SECRETS && has(body['name']) ? 400 : null;
-  const name = matchPathName([`${method} ${SECRETS}/{}`], method, path);
-  if (name === null || stored['secrets'] === undefined) return null;
-  if (!has(name)) return 404;
-  return method === 'PUT' && body['name'] !== name && has(body['name']) ? 400 : null;
-}

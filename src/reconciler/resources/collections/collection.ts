@@ -21,7 +21,7 @@ import { planCollection, readWholeValue } from './plan.ts';
 import type { ManagedResource, PlanInput, Reading } from '../../reconcile/contract.ts';
 import { LackingError } from '../../reconcile/observe-and-plan.ts';
 import { afterEarlierRenames, afterRenames, throwIfNotRenamed, mayBeRenamed } from './renames.ts';
-import { roomMade, throwIfUnfit } from './room.ts';
+import { listPlannedRequests, throwIfUnfit, toStoredItems } from './room.ts';
 import { readChangedItemName } from './send.ts';
 import {
   concealItems,
@@ -117,8 +117,7 @@ export function collection(
       const items = withOthers(form, known, wire, exhaustive);
       const judged = { ...known, items };
       throwIfUnfit(form, wire, judged);
-      const room = roomMade(form, wire, judged);
-      const part = { ...planOf(followed, input, items), room };
+      const part = planOf(followed, input, items);
       const warnings = exhaustive === undefined ? [] : listWrites(form, wire);
       const own = wire?.warned?.(part.changes, judged, earlier) ?? [];
       const renamable =
@@ -139,7 +138,10 @@ export function collection(
       const effective = again.changes.flatMap(
         (cause) => wire?.effective?.(cause, judged, earlier) ?? [],
       );
-      return { ...again, changes: again.changes.flatMap(along), effective };
+      const before = { ...judged, listing: followed };
+      const requests = listPlannedRequests(wire, before, again.changes);
+      const stored = toStoredItems(form, wire ?? {}, listing);
+      return { ...again, changes: again.changes.flatMap(along), effective, requests, stored };
     };
   };
   const resource: ManagedResource = {

@@ -1,17 +1,28 @@
+import { CONNECTION_ID } from '../../effects/agent-server/settings.ts';
+import { mergeStored, NONE, type Stored, withPart } from '../../effects/stored.ts';
 import {
   isSecretItemMember,
   type CollectionForm,
-  type DesiredItem,
   type ListedItem,
+  type Listing,
 } from '../../model/collection.ts';
-import { SetpointError } from '../../model/error.ts';
-import { formatPath, type Path } from '../../model/path.ts';
 import { itemWords } from '../../model/collection-forms.ts';
+import { SetpointError } from '../../model/error.ts';
 import { serversWith } from '../../model/native-schema.ts';
-import { holdersLeft } from '../holders.ts';
-import type { CollectionState, UnsupportedItem, CollectionCodec } from './wire.ts';
+import { formatPath, type Path, type Source } from '../../model/path.ts';
+import { isRename } from '../../model/action.ts';
+import type { Change, PlannedRequest } from '../../model/plan.ts';
+import { createRecord } from '../../model/value.ts';
+import { afterRenames } from './renames.ts';
+import { readChangedItemName, renameRequests } from './send.ts';
+import {
+  type CollectionCodec,
+  type CollectionState,
+  type ItemRequest,
+  type UnsupportedItem,
+} from './wire.ts';
 
-/* What a server would refuse of a plan, and what makes room on one that takes no more items. */
+/* What a server would refuse of the part of a plan, and what it is asked about the rest. */
 
 /** Nothing is sent of a plan if the server would refuse a part of it. */
 export function throwIfUnfit(
@@ -23,27 +34,10 @@ export function throwIfUnfit(
     ...unkept(form, judged),
     ...ofOtherReleases(wire, judged),
     ...(wire?.unfit?.(judged) ?? []),
-    ...heldBack(form, wire, judged),
   ];
-  if (one !== undefined) throw createRoomError(form, one.item, one.why, one.hint);
-}
-
-/** Removals that the server would refuse because something that stays names the item. */
-function heldBack(
-  { block }: CollectionForm,
-  wire: CollectionCodec | undefined,
-  { items, listing, desired }: CollectionState,
-): readonly UnsupportedItem[] {
-  const { refusesHeldBy = [] } = wire ?? {};
-  return items.flatMap((item): UnsupportedItem[] => {
-    const { name } = item;
-    const there = listing.items.find((one) => one.name === name);
-    const holders = (there?.heldBy ?? []).filter((one) => refusesHeldBy.includes(one.block));
-    const left = item.members === null ? holdersLeft({ block, name, holders }, desired) : [];
-    if (left.length === 0) return [];
-    const why = `cannot be removed: ${left.map(itemWords).join(', ')} would still name it.`;
-    return [{ item, why, hint: 'Declare what names it without it, or as null to remove it.' }];
-  });
+  if (one === undefined) return;
+  const { item, why, hint } = one;
+  throw createRoomError([form.block, item.name], item.source, why, hint);
 }
 
 /** Members that this release of a service does not have: it drops them without a word, or refuses the item after others were written. */
@@ -90,49 +84,89 @@ function unkept(
   });
 }
 
-/**
- * The removals without which a server has no room for what is new: they come first, and all others last. Only what nothing on the server
- * names can come first. Throws a SetpointError if that is not enough.
- */
-export function roomMade(
-  form: CollectionForm,
+/** The requests that a plan makes of its changes. `listing` is as it is before renames. */
+export function listPlannedRequests(
   wire: CollectionCodec | undefined,
-  { items, listing }: CollectionState,
-): readonly Path[] {
-  const { limit = Infinity } = wire ?? {};
-  const there = new Map(listing.items.map((item) => [item.name, item]));
-  const created = items.filter(({ name, members }) => members !== null && !there.has(name));
-  const lacking = there.size + created.length - limit;
-  if (created.length === 0 || lacking <= 0) return [];
-  const removed = items.filter(({ name, members }) => members === null && there.has(name));
-  const free = removed.filter(({ name }) => isRemovableItem(there.get(name)));
-  if (free.length >= lacking) return free.slice(0, lacking).map(({ name }) => [form.block, name]);
-  const [first] = created.slice(free.length - lacking);
-  if (first === undefined) return [];
-  const named = removed.find((item) => !free.includes(item));
-  const hint =
-    named === undefined
-      ? `Remove some: declare ${form.block}.NAME as null.`
-      : `${formatPath([form.block, named.name])} is removed last, because ${formatHolder(there.get(named.name))} still names it. Remove it in a separate run, or remove another one.`;
-  const why = `exceeds the limit: this service takes ${limit} ${form.noun} and has ${there.size}${removed.length === 0 ? '' : `, of which ${free.length} can be removed before`}.`;
-  throw createRoomError(form, first, why, hint);
+  { items, listing, desired }: CollectionState,
+  changes: readonly Change[],
+): readonly PlannedRequest[] {
+  if (wire === undefined || changes.length === 0) return [];
+  const renamed = afterRenames(items, listing);
+  const requests = items.flatMap((item) => {
+    const own = changes.filter((change) => readChangedItemName(change) === item.name);
+    const [renames, others] = [own.filter(isRename), own.filter((one) => !isRename(one))];
+    const there = renamed.items.find(({ name }) => name === item.name);
+    const work = { item, changes: others, there, listing: renamed, desired };
+    const [rename, other] = [renames[0], others[0]];
+    return [
+      ...(rename === undefined ? [] : toForms(renameRequests(wire, item, listing), rename, there)),
+      ...(other === undefined ? [] : toForms(wire.requests(work), other, there)),
+    ];
+  });
+  return [
+    ...requests.filter(({ change }) => isRename(change)),
+    ...requests.filter(({ change }) => !isRename(change)),
+  ];
 }
 
-function isRemovableItem(item: ListedItem | undefined): boolean {
-  return item?.isActive !== true && (item?.heldBy ?? []).length === 0;
+function toForms(
+  requests: readonly ItemRequest[],
+  change: Change,
+  there: ListedItem | undefined,
+): readonly PlannedRequest[] {
+  const { isActive = false, heldBy = [] } = there ?? {};
+  const [holder] = heldBy;
+  const other = isActive ? 'what is active' : null;
+  const user = holder === undefined ? other : itemWords(holder);
+  return requests.flatMap(({ call, form }): PlannedRequest[] => {
+    const known = form ?? (typeof call === 'function' ? null : call);
+    if (known === null) return [];
+    const { method, path, body } = known;
+    return [{ change, method, path, body: body ?? NONE, user }];
+  });
 }
 
-function formatHolder(item: ListedItem | undefined): string {
-  const [holder] = item?.heldBy ?? [];
-  return holder === undefined ? 'what is active' : itemWords(holder);
-}
+/** The part and the member by which a server knows what uses an item of a block. */
+const USES: Readonly<Record<string, readonly [part: string, member: string]>> = {
+  provider_connections: ['llm_profiles', CONNECTION_ID],
+  llm_profiles: ['agent_profiles', 'llm_profile_ref'],
+};
 
-function createRoomError(
+/** Returns the stored state that a list shows: its items, and what uses them. */
+export function toStoredItems(
   { block }: CollectionForm,
-  { name, source: { file, line } }: DesiredItem,
+  { theirs, hasIds }: Pick<CollectionCodec, 'theirs' | 'hasIds'>,
+  { items, stored = NONE }: Listing,
+): Stored {
+  const names = new Map([...(theirs ?? [])].map(([server, own]) => [own, server]));
+  return items.reduce(
+    (made, { name, id, members, stored: others = NONE, heldBy = [] }) => {
+      const key = hasIds === true ? (id ?? name) : name;
+      const own = Object.entries(members).map(([member, value]) => [
+        names.get(member) ?? member,
+        value,
+      ]);
+      const known = { ...Object.fromEntries(own), ...others, display_name: name, id: id ?? null };
+      const [part, member] = USES[block] ?? [];
+      return heldBy.reduce(
+        (whole, user) =>
+          user.block === part && member !== undefined
+            ? withPart(whole, [part, user.name], { [member]: key })
+            : whole,
+        withPart(made, [block, key], known),
+      );
+    },
+    mergeStored(stored, createRecord([[block, NONE]])),
+  );
+}
+
+/** The error of a plan that a service would refuse. `path` is that of the item. */
+export function createRoomError(
+  path: Path,
+  source: Source | null,
   message: string,
   hint: string,
 ): SetpointError {
-  const at = `${formatPath([block, name])} (${file}:${line})`;
+  const at = `${formatPath(path)}${source === null ? '' : ` (${source.file}:${source.line})`}`;
   return new SetpointError('unfit-for-service', `${at} ${message} Nothing was sent.`, { hint });
 }

@@ -148,7 +148,7 @@ async function sendItemRequests(
   return null;
 }
 
-function renameRequests(
+export function renameRequests(
   { rename }: CollectionCodec,
   item: DesiredItem,
   listing: Listing,

@@ -19,10 +19,10 @@ import type { ServiceError } from '../../service/service-error.ts';
  * 2. Must state in `replaces` what a server does if an item is written again.
  * 3. Must return from `requests` each request of one item, in order; each is sent once.
  * 4. May read the items `inSettings`; then a plan asks nothing more.
- * 5. May set `isOneMap`, `limit`, `theirs` and `listWrites` as the server works.
+ * 5. May set `isOneMap`, `hasIds`, `theirs` and `listWrites` as the server works.
  * 6. May `rename` an item, and say what `follows` it.
  * 7. May refuse items that are `unfit`, and know the `membersHere` and their place in the settings (`placeOf`).
- * 8. May return what was `warned`, what it `keeps`, and which blocks hold an item (`refusesHeldBy`).
+ * 8. May return what was `warned`, and what it `keeps`.
  * 9. May write an unchanged item `again`, or if it is `outdated`.
  * 10. May show side effects: what is `stored`, what changes `along`, what becomes `effective`, what an item `takesAlong`.
  *
@@ -55,8 +55,8 @@ export interface CollectionCodec extends Pick<
   readonly follows?: (item: string, member: string) => string | undefined;
   /** The members of the file by the server's names, where these differ. */
   readonly theirs?: ReadonlyMap<string, string>;
-  /** The number of items that a server accepts, if a list shows all of them. */
-  readonly limit?: number;
+  /** True if a server stores the items by the ids that it makes. */
+  readonly hasIds?: true;
   /** Lists the parts of a plan that the server would refuse, if that shows before the first request. */
   readonly unfit?: (judged: CollectionState) => readonly UnsupportedItem[];
   /** The members that this release of a service has of an item, by the names of the file; null if that does not show. */
@@ -75,8 +75,6 @@ export interface CollectionCodec extends Pick<
   ) => readonly Warning[];
   /** Reports whether an unnamed item stays although the file names all permitted ones. */
   readonly keeps?: (item: ListedItem, judged: CollectionState) => boolean;
-  /** The blocks whose items keep a server from removing an item that they name. */
-  readonly refusesHeldBy?: readonly string[];
   /** The effect on the server of listing all items, as a sentence; absent if it has no effect. */
   readonly listWrites?: string;
   /** Explains why an unchanged item is written again after earlier changes of the plan; null if it is not. */
@@ -167,6 +165,8 @@ export interface ItemRequest {
   readonly shows: ListedItem['members'];
   /** The request, or what makes it of what is read right before. */
   readonly call: Call | ((get: Get) => Promise<Call>);
+  /** The request as a server judges it, with names in the place of ids, where it is made of what is read right before. */
+  readonly form?: Pick<Call, 'method' | 'path' | 'body'>;
   /** Reports whether a list shows the effect. No list shows that a secret was replaced. */
   readonly isShown: (listing: Listing) => boolean;
   /** The condition that a list must meet right before the request; absent if it is always sent. */

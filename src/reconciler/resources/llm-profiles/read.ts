@@ -22,7 +22,8 @@ import {
 import { itemsListed } from '../collections/whole.ts';
 import { ABSENT, LACKING, type Asking, type Get } from '../collections/wire.ts';
 import { removesSome, withHolders } from '../holders.ts';
-import { CONNECTION_ID, mapConnections } from '../provider-connections.ts';
+import { CONNECTION_ID } from '../../effects/agent-server/settings.ts';
+import { mapConnections } from '../provider-connections.ts';
 
 /** Lists profiles. Undeclared profiles have only their names, except the active one if it is requested. */
 export async function listLlmProfiles(

@@ -1,7 +1,6 @@
 import {
   ACTIVE_FORM,
   activeDeclared,
-  AGENT_PROFILES_FORM,
   CONNECTIONS_FORM,
   LLM_PROFILES_FORM,
 } from '../../model/collection-forms.ts';
@@ -29,7 +28,7 @@ import {
   type CollectionCodec,
   type Wires,
 } from '../collections/wire.ts';
-import { CONNECTION_ID } from '../provider-connections.ts';
+import { CONNECTION_ID } from '../../effects/agent-server/settings.ts';
 import { readChangedItemName } from '../collections/send.ts';
 import { listFilledMembers, listLlmProfiles, listedWithHolders } from './read.ts';
 import {
@@ -46,7 +45,7 @@ export const AGENT = '/api/profiles';
 
 const WIRES: Wires = {
   'app-server': {
-    ...createLlmProfileCodec('app-server', V1, 10),
+    ...createLlmProfileCodec('app-server', V1),
     requests: (work) => activeAgain(work, createProfileRequests(work, V1, inSettings)),
     leaves: predictSettingsProfile,
     resends: isLostInSettings,
@@ -56,9 +55,8 @@ const WIRES: Wires = {
     along: listReactivationChanges,
   },
   'agent-server': {
-    ...createLlmProfileCodec('agent-server', AGENT, 50),
+    ...createLlmProfileCodec('agent-server', AGENT),
     list: (asking) => listedWithHolders(asking, AGENT),
-    refusesHeldBy: [AGENT_PROFILES_FORM.block],
     theirs: new Map([[CONNECTION_ID, 'connection']]),
     requests: (work) => createProfileRequests(work, AGENT, inFile),
     leaves: predictFileProfile,
@@ -154,7 +152,6 @@ const ACTIVE_IN_AGENT = ['active_profile'];
 function createLlmProfileCodec(
   dialect: DialectName,
   path: string,
-  limit: number,
 ): Omit<CollectionCodec, 'requests'> {
   return {
     list: (asking) => listLlmProfiles(asking, path),
@@ -174,7 +171,6 @@ function createLlmProfileCodec(
     rename: (item, to) => renameOverPath(path, item, to),
     // A profile knows its connection by the id.
     follows: (_, member) => (member === 'connection' ? CONNECTIONS_FORM.block : undefined),
-    limit,
   };
 }
 

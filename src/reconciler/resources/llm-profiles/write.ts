@@ -28,7 +28,8 @@ import {
   type ItemWork,
   type CollectionCodec,
 } from '../collections/wire.ts';
-import { CONNECTION_ID, mapConnections } from '../provider-connections.ts';
+import { CONNECTION_ID } from '../../effects/agent-server/settings.ts';
+import { mapConnections } from '../provider-connections.ts';
 import { isSecretMember, OF_THE_SERVER } from './read.ts';
 
 /** A profile that is stored, and what makes that necessary. */
@@ -76,6 +77,7 @@ export function createProfileRequests(
           refusals: REFUSALS,
         };
       },
+      form: { method: 'POST', path, body: createRecord([['llm', createLlmForm(members, sent)]]) },
       isShown: ({ items, whole }) =>
         !isReplaced &&
         items.some((one) => one.name === name && isProfileShown(one.members, members, whole)),
@@ -104,6 +106,11 @@ function createProfileBody(
       return changed.has(name) || isRecord(value) || resends(name);
     }),
   );
+}
+
+/** The llm of a body with the name of its connection. */
+function createLlmForm({ connection = null }: ValueRecord, sent: ValueRecord): ValueRecord {
+  return createRecord([...Object.entries(sent), [CONNECTION_ID, connection]]);
 }
 
 /** The id of the connection that a profile names. */

@@ -15,7 +15,8 @@ import type { Provable } from '../../plan/unproven.ts';
 import { agentProfileBody } from '../agent-profiles.ts';
 import { AGENT } from '../llm-profiles/resource.ts';
 import { inFile, createProfileRequests } from '../llm-profiles/write.ts';
-import { CONNECTION_ID, mapConnections } from '../provider-connections.ts';
+import { CONNECTION_ID } from '../../effects/agent-server/settings.ts';
+import { mapConnections } from '../provider-connections.ts';
 import {
   ENCRYPTED,
   NO_VALUE,

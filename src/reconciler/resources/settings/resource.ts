@@ -16,6 +16,7 @@ import { findInterruption } from '../../reconcile/interruption.ts';
 import { sameResult, createUnsentEnd } from '../../reconcile/resource-end.ts';
 import { mendingWrite, formatUnmanagedEntry, verify, type Verification } from './verify.ts';
 import { reactivateProfile, updateProfileWarnings } from './profile.ts';
+import { judgePlan } from '../refusals.ts';
 import { send } from './send.ts';
 import { planSettingsPart, SETTINGS, settingsOfPart } from '../../plan/settings-part.ts';
 
@@ -249,5 +250,6 @@ function notVerified(error: SetpointError): SetpointError {
 export const SETTINGS_RESOURCE: ManagedResource = {
   ...SETTINGS,
   read: (input, observed) => (observed === null ? null : () => planSettingsPart(input, observed)),
+  judge: judgePlan,
   write: (input, part, before) => writeSettings(input, settingsOfPart(part), before),
 };
