@@ -136,10 +136,12 @@ export class Upkeep {
     const { files } = this.#options;
     const isOther = await files.refresh();
     if (!this.#hasBegun) return;
+    // Those of the controller before this one may have been out of reach when this one began.
+    const isFirst = !files.areTaken && (await files.takeLast());
     this.#showFiles();
-    if (!isOther) return;
-    if (files.problem === null || files.broken.length > 0) await this.#take();
-    await this.#recorder.noteFiles(files);
+    if (isFirst || (isOther && (files.problem === null || files.broken.length > 0)))
+      await this.#take();
+    if (isOther) await this.#recorder.noteFiles(files);
   }
 
   #filesLate(isLate: boolean): void {
