@@ -11,7 +11,7 @@ import {
 } from './command-table.ts';
 import type { listWordChoices } from './completion/choices.ts';
 import { flagSpec, type FlagName } from './flag-table.ts';
-import { commandMeant, flagMeant } from './words-elsewhere.ts';
+import { commandMeant, findFormerVariable, flagMeant } from './words-elsewhere.ts';
 import type { Io } from './io.ts';
 import { reportFailure } from './reporter.ts';
 import { endQuickly, findTracer } from '../../reconciler/host/this-process.ts';
@@ -136,6 +136,12 @@ async function startCommand(
   args: readonly string[],
   given: Io,
 ): Promise<number> {
+  const former = findFormerVariable(given.env, commandEntry(name).flags);
+  if (former !== null)
+    throw usageError(
+      `${former.name} is set, and setpoint reads it no more.`,
+      `Unset it, and give ${former.flag} if the command needs it.`,
+    );
   const run: (flags: never, io: Io, ...args: readonly string[]) => Promise<number> =
     await RUN[name]();
   const { file = [] } = flags as { readonly file?: readonly string[] | string };

@@ -1,3 +1,4 @@
+import type { Variables } from '../../reconciler/model/ports.ts';
 import { didYouMean } from '../../reconciler/model/wording.ts';
 import type { FlagName } from './flag-table.ts';
 
@@ -86,4 +87,26 @@ export function flagMeant(flag: string, flags: readonly FlagName[]): string | nu
   return flags.some((one) => one === name)
     ? `Did you mean ${elsewhere}?`
     : didYouMean(flag, flags) || null;
+}
+
+/** Variables of earlier versions that chose what a command does, each with its flag. One that is ignored would widen a run. */
+const FORMER_VARIABLES: Readonly<Record<string, FlagName>> = {
+  SETPOINT_FILE: '--file',
+  SETPOINT_ENV: '--env',
+  SETPOINT_SELECTOR: '--selector',
+  SETPOINT_SHARD: '--shard',
+  SETPOINT_OUTPUT: '--output',
+  SETPOINT_TIMEOUT: '--timeout',
+  SETPOINT_SERVER: '--server',
+};
+
+/** Returns a variable of an earlier version that is set, with the flag that a command has for it; null if none is. */
+export function findFormerVariable(
+  env: Variables,
+  flags: readonly FlagName[],
+): { readonly name: string; readonly flag: FlagName } | null {
+  const found = Object.entries(FORMER_VARIABLES).find(
+    ([name, flag]) => (env[name] ?? '') !== '' && flags.includes(flag),
+  );
+  return found === undefined ? null : { name: found[0], flag: found[1] };
 }
