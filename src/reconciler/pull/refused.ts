@@ -48,8 +48,7 @@ export function itemsRefused(
   const unlike = refused.map(({ name, path, isNew }) => ({
     name,
     path: path[0] === 'mcp_config' ? path : path.slice(0, 2),
-    reason: isNew ? REASONS.clashing : REASONS.inexpressible,
-    change: null,
+    isNew,
   }));
   // Several errors of one item are one reason to leave it alone.
   const items = unlike.filter(
@@ -57,10 +56,16 @@ export function itemsRefused(
       unlike.findIndex(({ name, path }) => name === one.name && samePath(path, one.path)) === index,
   );
   // Of new items that exclude each other the first stays. If it does not fit alone either, the next attempt skips it.
-  return items.filter((one) => {
+  const refusedItems = items.filter((one) => {
     const clashing = items.filter(({ name, path }) => name === one.name && path[0] === one.path[0]);
-    return one.reason !== REASONS.clashing || clashing.length === 1 || clashing[0] !== one;
+    return !one.isNew || clashing.length === 1 || clashing[0] !== one;
   });
+  return refusedItems.map(({ name, path, isNew }) => ({
+    name,
+    path,
+    reason: isNew ? REASONS.clashing : REASONS.inexpressible,
+    change: null,
+  }));
 }
 
 export function notEditable(): SetpointError {
