@@ -5,6 +5,7 @@ import {
   MCP_LISTS,
   type McpList,
   convertToMcpLists,
+  USUAL_TRANSPORT,
 } from '../model/mcp.ts';
 import { isWithin, type Path } from '../model/path.ts';
 import {
@@ -115,9 +116,8 @@ function findUnusedName(name: Value, used: ReadonlyMap<string, Value>): string {
 /** An entry of a list as servers have it. */
 function serverOfEntry(list: McpList, entry: ValueRecord): ValueRecord {
   const { name: _, api_key: key = null, ...members } = entry;
-  const transport = { sse_servers: 'sse', shttp_servers: 'http', stdio_servers: 'stdio' }[list];
   return createRecord([
-    ['transport', transport],
+    ['transport', USUAL_TRANSPORT[list]],
     ...(isEmpty(key)
       ? []
       : [

@@ -5,6 +5,7 @@ import type { DesiredField, NamedSettings } from '../model/state.ts';
 import { createRecord, type Value, isRecord } from '../model/value.ts';
 import { findExhaustiveBlocks, MARKETPLACE_PLACE } from './blocks/collections.ts';
 import { MARKETPLACES_FIELD } from './blocks/settings.ts';
+import { findNamedTransportFaults } from './blocks/transports.ts';
 import type { Blocks } from './blocks.ts';
 import { resolveNativeValue } from './native.ts';
 import {
@@ -215,9 +216,10 @@ function createRepeatedFinding(
   return { ...at, finding };
 }
 
-/** Finds items without a required member: the url or command of a server, the place of a marketplace. */
+/** Finds items without a required member: the url or command of a server and its transport, the place of a marketplace. */
 export function incompleteNamed({ mcp_servers: servers, marketplaces: places }: Blocks) {
   return [
+    ...findNamedTransportFaults(servers, ['mcp_servers']),
     ...listMembers(servers).flatMap((one) =>
       isNull(one.node) || ['url', 'command'].some((key) => isNodeSet(member(one.node, key)))
         ? []

@@ -302,6 +302,13 @@ function isStream(url: Value | undefined): boolean {
   return textFits(url, (text) => /\/sse(?:[/?&]|$)/.test(text));
 }
 
+/** The transports of the servers in a list. */
+export const LIST_TRANSPORTS: Readonly<Record<McpList, readonly string[]>> = {
+  sse_servers: ['sse'],
+  stdio_servers: ['stdio'],
+  shttp_servers: ['http', 'streamable-http'],
+};
+
 /** The default transport of the servers in a list. */
 export const USUAL_TRANSPORT: Readonly<Record<McpList, string>> = {
   sse_servers: 'sse',

@@ -16,6 +16,7 @@ import {
   isPlainAddress,
   isPlainWord,
 } from './block.ts';
+import { findTransportFaults } from './transports.ts';
 import { fieldNamed, NATIVE_PARTS, NATIVE_SERVERS } from '../../model/field.ts';
 import { bareUrl } from '../../model/address.ts';
 import { identityMember, MCP_LISTS, type McpList } from '../../model/mcp.ts';
@@ -39,6 +40,7 @@ export const settings: Block<'settings'> = {
   check: (holder, path) => [
     ...notSettable(holder, path),
     ...duplicateEntries(holder, path),
+    ...findTransportFaults(holder, path),
     ...duplicateMarketplaces(holder, path),
     ...findDoubtfulValues(holder, path),
   ],
