@@ -212,7 +212,8 @@ function listServerChanges(
   }));
 }
 
-function createConsequence(
+/** The change of a place that the request of another change makes. */
+export function createConsequence(
   cause: Change,
   path: Path,
   place: Path,
@@ -315,7 +316,7 @@ export function isActivation({ path }: Pick<Change, 'path'>): boolean {
   return samePath(path, ACTIVE_PROFILE) || samePath(path, ACTIVE_ITEM);
 }
 
-const ACTIVE_ITEM: Path = ['active', 'llm_profile'];
+export const ACTIVE_ITEM: Path = ['active', 'llm_profile'];
 
 /** Lists the values on the service that differ from its defaults. */
 export const listStoredNames = onceFor(

@@ -125,7 +125,10 @@ export interface ManagedResource extends Resource {
   readonly named?: NamedItems;
   /** True if the file lists its items by position: plans then name each item by its position. */
   readonly isList?: true;
-  /** Judges a whole plan, and returns it with the removals that make room. Throws a SetpointError if the service would refuse a request. */
+  /**
+   * Judges a whole plan, and returns it with the removals that make room and what renames take along. Throws a SetpointError if the service
+   * would refuse a request.
+   */
   readonly judge?: (plan: Plan, settings: ObservedState) => Plan;
   /** True if removals come last: after every write of a possible user, and after every removal of one. */
   readonly removesLast?: true;

@@ -23,7 +23,7 @@ import { inParallel } from '../reconcile/in-order.ts';
 import { READS_AT_ONCE } from '../service/connect.ts';
 import type { Asking } from './collections/wire.ts';
 
-/* What on an Agent Server names LLM profiles and meta profiles. It is looked up only where something is to be removed. */
+/* What on an Agent Server names LLM profiles and meta profiles. It is looked up only where something is to be removed or renamed. */
 
 export const AGENTS_PATH = '/api/agent-profiles';
 export const ACTIVE_AGENT = 'active_agent_profile_id';
@@ -67,13 +67,18 @@ export async function withHolders(
   });
 }
 
-/** True if a list is read for a plan that may remove some of it: then the references to each are looked up. */
-export function removesSome(
+/** True if a list is read for a plan that may remove or rename some of it: then the references to each are looked up. */
+export function needsHolders(
   { declared, isExhaustive }: Pick<Asking, 'declared' | 'isExhaustive'>,
   items: readonly ListedItem[],
 ): boolean {
   const there = new Set(items.map(({ name }) => name));
-  return isExhaustive || declared.some(({ name, members }) => members === null && there.has(name));
+  return (
+    isExhaustive ||
+    declared.some(({ name, members, former }) =>
+      members === null ? there.has(name) : former !== undefined && there.has(former.name),
+    )
+  );
 }
 
 /** The parts of a service that name an item and still do once the file is applied. */

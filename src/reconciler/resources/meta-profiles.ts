@@ -7,7 +7,7 @@ import { changesInSettings } from './active-effects.ts';
 import { readChangedItemName } from './collections/send.ts';
 import { selectCarriedMembers, itemsListed, wholeRequests } from './collections/whole.ts';
 import type { Asking, Wires } from './collections/wire.ts';
-import { removesSome, withHolders } from './holders.ts';
+import { needsHolders, withHolders } from './holders.ts';
 
 const PATH = '/api/meta-profiles';
 
@@ -106,7 +106,7 @@ async function listMetaProfiles(asking: Asking): Promise<readonly ListedItem[] |
     const own = { ...item, stored: others.get(item.name) ?? createRecord([]) };
     return shows === undefined ? own : { ...own, shows };
   });
-  if (!removesSome(asking, items)) return items;
+  if (!needsHolders(asking, items)) return items;
   const active = asking.answer['active_meta_profile'];
   const held = await withHolders(asking, items, 'meta profiles');
   return held.map((item) => (item.name === active ? { ...item, isActive: true } : item));

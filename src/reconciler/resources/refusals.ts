@@ -1,11 +1,19 @@
+import { ACTIVE } from '../effects/app-server/settings.ts';
 import { after, findRefusal, type Obstacle } from '../effects/effects.ts';
-import { mergeStored, NONE, type Stored } from '../effects/stored.ts';
+import {
+  type Difference,
+  listDifferences,
+  mergeStored,
+  NONE,
+  type Stored,
+} from '../effects/stored.ts';
+import { isRename } from '../model/action.ts';
 import { COLLECTION_FORMS, itemWords } from '../model/collection-forms.ts';
 import type { SetpointError } from '../model/error.ts';
 import { formatPath, type Path } from '../model/path.ts';
-import type { Plan, PlannedRequest } from '../model/plan.ts';
+import type { Change, Plan, PlannedRequest } from '../model/plan.ts';
 import type { ObservedState } from '../model/state.ts';
-import { predictWrite } from '../plan/consequences.ts';
+import { ACTIVE_ITEM, createConsequence, predictWrite } from '../plan/consequences.ts';
 import { extractSettingsPlan } from '../plan/settings-part.ts';
 import { DIALECTS } from '../service/dialects.ts';
 import { readStored } from '../service/predict.ts';
@@ -13,8 +21,8 @@ import { createRoomError } from './collections/room.ts';
 
 /**
  * Asks of each request of a plan, in its order, whether the service would take it once the earlier ones are made. On a service that takes
- * no more items, removals come first that nothing uses; all others come last. Throws a SetpointError for the first request that would be
- * refused.
+ * no more items, removals come first that nothing uses; all others come last. What a rename takes along is added. Throws a SetpointError
+ * for the first request that would be refused.
  */
 export function judgePlan(plan: Plan, observed: ObservedState): Plan {
   const { storage } = DIALECTS[observed.dialect.name];
@@ -29,8 +37,11 @@ export function judgePlan(plan: Plan, observed: ObservedState): Plan {
   const find = (request: PlannedRequest): Obstacle | null =>
     findRefusal(effects, stored, resolve(request))?.obstacle ?? null;
   const resolve = (request: PlannedRequest) => effects.resolve?.(stored, request) ?? request;
+  const along: Change[] = [];
   const take = (request: PlannedRequest): void => {
-    stored = after(effects, stored, resolve(request));
+    const made = after(effects, stored, resolve(request));
+    along.push(...listRenamedPointers(request.change, stored, made));
+    stored = made;
   };
   const removals = all.toReversed().flatMap((requests) => requests.filter(isRemoval));
   const room: Path[] = [];
@@ -57,9 +68,31 @@ export function judgePlan(plan: Plan, observed: ObservedState): Plan {
   // What cannot be removed makes no room, either.
   const [first] = [...refused.filter(([one]) => isRemoval(one)), ...refused];
   if (first === undefined)
-    return room.length === 0 ? plan : plan.map((part) => ({ ...part, room }));
+    return plan.map((part) => ({
+      ...part,
+      ...(room.length === 0 ? {} : { room }),
+      changes: part.changes.flatMap((one) => [
+        one,
+        ...(isRename(one) ? along.filter(({ cause }) => cause === one.path) : []),
+      ]),
+    }));
   const later = removals.filter((one) => isOpen(one) && isOfBlock(one, first[0]));
   throw createRefusalError(...first, later, room.length);
+}
+
+/** The names in other places that a server changes with the name of an item. */
+function listRenamedPointers(rename: Change, before: Stored, made: Stored): readonly Change[] {
+  if (!isRename(rename)) return [];
+  const isTaken = ([[part], was, is]: Difference): boolean =>
+    part !== rename.path[0] && was === rename.before && is === rename.after;
+  return listDifferences(before, made)
+    .filter(isTaken)
+    .map(([place, was, is]) => createConsequence(rename, toPointerPath(place), place, was, is));
+}
+
+/** The path of a pointer to an LLM profile, as the file has it: no other items have names that servers change along. */
+function toPointerPath(place: Path): Path {
+  return place.at(-1) === ACTIVE ? ACTIVE_ITEM : [...place.slice(0, -1), 'llm_profile'];
 }
 
 /** The error of a request that the service would refuse. `removals`: those that cannot come before it, after `count` others. */

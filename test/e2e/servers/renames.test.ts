@@ -393,6 +393,20 @@ describeEach(KEYED, isOften)('a key of $block of $dialect', (one) => {
   });
 });
 
+const OWN_NAMES: ReadonlySet<string> = new Set(['name', 'display_name']);
+
+/** The places in the store that name an item, apart from its own name. */
+function readPointers(name: string): string[] {
+  const found: string[] = [];
+  const walk = (value: unknown, path: readonly string[]): void => {
+    if (value === name && !OWN_NAMES.has(path.at(-1) ?? '')) found.push(path.join('.'));
+    if (typeof value === 'object' && value !== null)
+      for (const [key, inner] of Object.entries(value)) walk(inner, [...path, key]);
+  };
+  walk(JSON.parse(readFileSync(join(folder.path, 'store.json'), 'utf8')), []);
+  return found;
+}
+
 describe('what names an item', () => {
   const file = (llm: string, agent: string, connection: string) =>
     [
@@ -408,6 +422,20 @@ describe('what names an item', () => {
     '{ from: provider_connections.team, to: provider_connections.crew }',
   ];
 
+  const WHOLE = {
+    'agent-server': file,
+    'app-server': (llm: string) =>
+      `llm_profiles: { ${llm}: { model: openai/gpt-5, api_key: "\${env:K1}" } }\nactive: { llm_profile: ${llm} }\n`,
+  };
+  const RENAMED = {
+    'agent-server': [
+      ['llm_profiles', ['main', 'prod']],
+      ['agent_profiles', ['reviewer', 'critic']],
+      ['provider_connections', ['team', 'crew']],
+    ],
+    'app-server': [['llm_profiles', ['main', 'prod']]],
+  } as const;
+
   async function start(dialect: Dialect, blocks: string): Promise<void> {
     folder = folderWith({});
     front = await startFronted({ dialect, apiKey: 'k', data: join(folder.path, 'store.json') });
@@ -422,6 +450,8 @@ describe('what names an item', () => {
     expect(await changes(renamed)).toEqual([
       'rename provider_connections.crew',
       'rename llm_profiles.prod',
+      'change agent_profiles.reviewer.llm_profile',
+      'change active.llm_profile',
       'change meta_profiles.router.classifier',
       'change meta_profiles.router.classes',
       'rename agent_profiles.critic',
@@ -441,13 +471,41 @@ describe('what names an item', () => {
     });
   });
 
+  describe.each(['agent-server', 'app-server'] as const)('on an %s', (dialect) => {
+    it.each(RENAMED[dialect])(
+      'what the store has otherwise after a rename in %s is in the plan, declared or not',
+      async (block, names) => {
+        await start(dialect, WHOLE[dialect]('main', 'reviewer', 'team'));
+        const [from, to] = names;
+        const own = WHOLE[dialect]('main', 'reviewer', 'team')
+          .split('\n')
+          .find((line) => line.startsWith(`${block}:`));
+        const file = `${own?.replace(` ${from}:`, ` ${to}:`)}\nmoved: [{ from: ${block}.${from}, to: ${block}.${to} }]\n`;
+        const before = readPointers(from);
+        const end = await applied(file);
+        expect(end).toMatchObject({ status: 'applied', error: null });
+        const [rename, ...others] = end.changes;
+        expect(rename).toMatchObject({ action: 'rename', path: [block, to], result: 'verified' });
+        for (const other of others)
+          expect(other).toMatchObject({ before: from, after: to, result: 'verified' });
+        const after = readPointers(to);
+        const taken = before.filter((place) => after.includes(place));
+        expect(others).toHaveLength(taken.length);
+        expect(await changes(file)).toEqual([]);
+      },
+    );
+  });
+
   const pointed = (name: string, model: string) =>
     `llm_profiles: { ${name}: { model: openai/${model}, api_key: "\${env:K1}" } }\nactive: { llm_profile: ${name} }\n`;
 
   it('goes along on an app-server', async () => {
     await start('app-server', pointed('main', 'gpt-5'));
     const renamed = `${pointed('prod', 'gpt-5')}moved: [${MOVES[0]}]\n`;
-    expect(await changes(renamed)).toEqual(['rename llm_profiles.prod']);
+    expect(await changes(renamed)).toEqual([
+      'rename llm_profiles.prod',
+      'change active.llm_profile',
+    ]);
     expect((await applied(renamed)).error).toBeNull();
     expect(sent()).toEqual(['POST /api/v1/settings/profiles/main/rename']);
     expect(await changes(renamed)).toEqual([]);

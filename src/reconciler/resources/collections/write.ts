@@ -72,12 +72,19 @@ function listNeededChanges(approved: PartPlan, now: PartPlan): readonly (readonl
     );
   const items = new Map<string, Change[]>();
   for (const change of approved.changes.filter(isNeeded)) {
-    const key = `${isRename(change) ? 'rename ' : ''}${readChangedItemName(change)}`;
+    const key = `${isOfRename(change, approved.changes) ? 'rename ' : ''}${readChangedItemName(change)}`;
     items.set(key, [...(items.get(key) ?? []), change]);
   }
   return [...items.values()].toSorted(
     (one, other) => rankChangeGroup(approved, one) - rankChangeGroup(approved, other),
   );
+}
+
+/** Reports whether a change is made by a rename: it is one, or one of `changes` takes it along. */
+function isOfRename(change: Change, changes: readonly Change[]): boolean {
+  const { cause } = change;
+  if (cause === undefined) return isRename(change);
+  return changes.some((one) => isRename(one) && samePath(one.path, cause));
 }
 
 function rankChangeGroup({ room = [] }: PartPlan, [change]: readonly Change[]): number {
@@ -166,7 +173,8 @@ async function verifySentChanges(
 
 /** Reports whether a change is needed as long as another one is. Missing members of an item do not concern a rename. */
 function isLeftWith(change: Change, left: Change): boolean {
-  return isWithin(left.path, change.path) && (isRename(left) || !isRename(change));
+  const { cause = change.path } = change;
+  return isWithin(left.path, cause) && (isRename(left) || !isRename(change));
 }
 
 /** For a rotation, only the sending of a value can be known; for a new value, also its presence. */
@@ -230,7 +238,7 @@ async function saveFingerprints(
   const changesTo = (item: DesiredItem) =>
     stored.filter((change) => readChangedItemName(change) === item.name);
   const written = desired.flatMap((item) => {
-    const own = changesTo(item).filter((change) => !isRename(change));
+    const own = changesTo(item).filter((change) => !isOfRename(change, stored));
     const isRemoved = item.members === null;
     if (own.length === 0 || isRemoved) return [];
     const along = wire?.takesAlong?.(item, input.desired) ?? [];

@@ -21,7 +21,7 @@ import {
 } from '../../model/value.ts';
 import { itemsListed } from '../collections/whole.ts';
 import { ABSENT, LACKING, type Asking, type Get } from '../collections/wire.ts';
-import { removesSome, withHolders } from '../holders.ts';
+import { needsHolders, withHolders } from '../holders.ts';
 import { CONNECTION_ID } from '../../effects/agent-server/settings.ts';
 import { mapConnections } from '../provider-connections.ts';
 
@@ -56,13 +56,13 @@ export async function listLlmProfiles(
   });
 }
 
-/** Returns the same. Where some are to be removed, with the references to each that can be read without a write. */
+/** Returns the same. Where some are removed or renamed, with the references to each that can be read without a write. */
 export async function listedWithHolders(
   asking: Asking,
   path: string,
 ): Promise<readonly ListedItem[] | null> {
   const items = await listLlmProfiles(asking, path);
-  if (items === null || !removesSome(asking, items)) return items;
+  if (items === null || !needsHolders(asking, items)) return items;
   return withHolders(asking, items, 'LLM profiles');
 }
 

@@ -1,3 +1,4 @@
+import { isRename } from '../../model/action.ts';
 import {
   ACTIVE_FORM,
   activeDeclared,
@@ -94,7 +95,7 @@ function warnStoreDeactivation(
   earlier: Plan,
 ): Warning[] {
   if (isDeactivatedBefore(earlier, settings)) return [];
-  const stored = changes.filter(({ action }) => action !== 'remove').map(readChangedItemName);
+  const stored = changes.filter(storesProfile).map(readChangedItemName);
   const ended = stored
     .map((name) => findDeactivatedProfile(name, listing, desired))
     .find((name) => name !== null);
@@ -104,6 +105,11 @@ function warnStoreDeactivation(
     : `Storing an LLM profile makes the active one, ${ended}, inactive, because it has no base_url`;
   const message = `${why} on this service. setpoint activates it again after the write. To choose the active profile in the file, declare active.llm_profile.`;
   return [{ code: 'active-profile', message, path: [LLM_PROFILES_FORM.block, ended] }];
+}
+
+/** Reports whether a change stores its profile: neither a removal nor a rename makes one inactive. */
+function storesProfile(change: Change): boolean {
+  return change.action !== 'remove' && !isRename(change);
 }
 
 /** Reactivates a deactivated profile unless the file names another. */
@@ -122,9 +128,9 @@ function listReactivationChanges(
   if (isDeactivatedBefore(planned, settings)) return [];
   const changes = planned.at(-1)?.changes ?? [];
   const deactivates = (change: Change): string | null =>
-    change.action === 'remove'
-      ? null
-      : findDeactivatedProfile(readChangedItemName(change), listing, desired);
+    storesProfile(change)
+      ? findDeactivatedProfile(readChangedItemName(change), listing, desired)
+      : null;
   const ended = deactivates(cause);
   if (ended === null || changes.find((one) => deactivates(one) !== null) !== cause) return [];
   const { stored = createRecord([]) } = listing.items.find(({ name }) => name === ended) ?? {};
