@@ -121,7 +121,7 @@ function listTags({ things }: Asked): Answer {
   const counts = new Map<string, bigint>();
   for (const { tags = [] } of Object.values(things))
     for (const tag of isJsonList(tags) ? tags : [])
-      counts.set(String(tag), (counts.get(String(tag)) ?? 0n) + 1n);
+      if (typeof tag === 'string') counts.set(tag, (counts.get(tag) ?? 0n) + 1n);
   const sorted = [...counts].toSorted(([one], [other]) => (one < other ? -1 : 1));
   return createJsonAnswer(200, { tags: sorted.map(([tag, count]) => ({ tag, count })) });
 }
@@ -133,7 +133,7 @@ function listRuns(asked: Asked): Result {
 /** The archive itself is not built here: only that it is gone is answered. */
 function findArchive(asked: Asked): Result {
   return findAutomation(asked, (one) =>
-    asked.uploads[String(one['tarball_path']).replace(UPLOAD, '')] === undefined
+    asked.uploads[readTextMember(one, 'tarball_path').replace(UPLOAD, '')] === undefined
       ? detail(404, 'Tarball not found (underlying upload may have been deleted)')
       : detail(501, 'The embedded service builds no archives'),
   );
@@ -295,7 +295,7 @@ function rebuild(
 ): { readonly members: JsonObject; readonly uploads: Asked['uploads'] } | null {
   const { prompt } = body;
   const isText = typeof prompt === 'string' && prompt !== one['prompt'];
-  const path = String(one['tarball_path']);
+  const path = readTextMember(one, 'tarball_path');
   const { repos: before = null, ...preset } = readObjectMember(one, 'preset_metadata');
   const own = repos === undefined ? before : repos;
   if (!isText && writeJson(own) === writeJson(before)) return { members: {}, uploads };

@@ -120,7 +120,9 @@ describe('what an object names and cannot be read', () => {
       );
       const reasons = ['Ready', 'Reconciling', 'Stalled'].map((type) => reasonOf(status, type));
       expect(reasons).toEqual(['Unreachable', 'ProgressingWithRetry', null]);
-      expect(messageOf(status)).toMatch(/^The Secret agents cannot be read: The API server /);
+      expect(messageOf(status)).toMatch(
+        /^failed: The Secret agents cannot be read: The API server /,
+      );
       kube.fault = () => null;
       await one.until('production', (now) => now.sync === 'Synced');
     },

@@ -135,8 +135,9 @@ function readCopiedProfile(body: Request['body']): string | null {
 function findBrokenLink(stored: Stored, name: string | null): Obstacle | null {
   const profile = readRecord(stored, 'llm_profiles')[readStoredName(name ?? '')];
   const id = isRecord(profile) ? profile[CONNECTION_ID] : null;
-  const isThere = Object.hasOwn(readRecord(stored, 'provider_connections'), String(id));
-  return typeof id === 'string' && !isThere ? { code: 'broken' } : null;
+  if (typeof id !== 'string') return null;
+  const isThere = Object.hasOwn(readRecord(stored, 'provider_connections'), id);
+  return isThere ? null : { code: 'broken' };
 }
 
 function findAgentName(stored: Stored, member: 'id' | 'name', value: string): Thing | null {

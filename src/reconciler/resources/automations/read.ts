@@ -9,12 +9,19 @@ import {
   isRecord,
   readPath,
   sameValue,
+  textFits,
   type Value,
   type ValueRecord,
 } from '../../model/value.ts';
 import type { Asking, Get } from '../collections/wire.ts';
 import { ACTIVE_AGENT, AGENTS_PATH } from '../holders.ts';
-import { AUTOMATIONS_PATH, listAllPages, refuseGitSync, refuseLaterMembers } from './service.ts';
+import {
+  AUTOMATIONS_PATH,
+  listAllPages,
+  readListedId,
+  refuseGitSync,
+  refuseLaterMembers,
+} from './service.ts';
 
 /** The members that are sent and shown by the names of the file. */
 const SAME = ['model', 'timeout', 'keep_alive', 'description', 'tags', 'enabled'] as const;
@@ -96,7 +103,7 @@ export async function listAutomations(asking: Asking): Promise<readonly ListedIt
 const NO_NAMES: ReadonlyMap<string, string> = new Map();
 
 function createSameNameError(name: string, entries: readonly ValueRecord[]): SetpointError {
-  const ids = entries.flatMap((one) => (one['name'] === name ? [String(one['id'])] : []));
+  const ids = entries.flatMap((one) => (one['name'] === name ? [readListedId(one)] : []));
   return new SetpointError(
     'unfit-for-service',
     `The automation service has ${ids.length} automations named ${name}: ${ids.join(', ')}. The file cannot specify which one it means. Nothing was sent.`,
@@ -128,7 +135,7 @@ function readAutomation({ id, name, entry, agents, count }: Entry): ListedItem {
   const stored: [string, Value][] = [
     ...Object.entries(members),
     ['is_other_prompt', !sameValue(column, members['prompt'] ?? null)],
-    ['is_apart', !String(entry['tarball_path']).startsWith('oh-internal://')],
+    ['is_apart', !textFits(entry['tarball_path'], (path) => path.startsWith('oh-internal://'))],
   ];
   const source = readPath(entry, ['disabled_detail', 'source']) ?? null;
   const isStopped = entry['enabled'] === false && !isEmpty(source) && source !== 'user';
@@ -196,7 +203,11 @@ async function findAgentNames(
     const id = typeof name === 'string' ? await findAgentId(get, name) : null;
     if (typeof name === 'string' && id !== null) found.set(id, name);
   }
-  if ([...ids].every((id) => found.has(String(id))) || isEmpty(answer[ACTIVE_AGENT])) return found;
+  if (
+    [...ids].every((id) => typeof id === 'string' && found.has(id)) ||
+    isEmpty(answer[ACTIVE_AGENT])
+  )
+    return found;
   const json = await get(AGENTS_PATH);
   const profiles = typeof json === 'symbol' ? null : readPath(json, ['profiles']);
   for (const one of isList(profiles) ? profiles : []) {

@@ -4,6 +4,7 @@ import {
   isList,
   isRecord,
   readPath,
+  WireNumber,
   type Value,
   type ValueRecord,
 } from '../../model/value.ts';
@@ -63,11 +64,17 @@ export async function findIds(
   const unlike = () =>
     new ServiceError('bad-response', `GET ${path} was answered with a list that does not end.`);
   const entries = (await listAllPages({ get, unlike }, path, key)) ?? [];
-  return entries.flatMap((one) => (one[member] === value ? [String(one['id'])] : []));
+  return entries.flatMap((one) => (one[member] === value ? [readListedId(one)] : []));
 }
 
 function isCount(value: Value | undefined): boolean {
-  return value !== undefined && /^\d{1,9}$/.test(String(value));
+  const text = value instanceof WireNumber ? value.token : value;
+  return (typeof text === 'string' || typeof text === 'number') && /^\d{1,9}$/.test(`${text}`);
+}
+
+/** The id of an entry that `listAllPages` has read. */
+export function readListedId({ id }: ValueRecord): string {
+  return typeof id === 'string' ? id : '';
 }
 
 /** The last release without the members that `refuseLaterMembers` is given. */
@@ -89,7 +96,7 @@ export async function refuseLaterMembers(
   if (first === undefined) return;
   const info = await get(`${AUTOMATION_PATH}/server_info`);
   const release = typeof info === 'symbol' ? null : readPath(info, ['package_version']);
-  const [, major, minor] = /^(\d+)\.(\d+)\./.exec(String(release)) ?? [];
+  const [, major, minor] = /^(\d+)\.(\d+)\./.exec(typeof release === 'string' ? release : '') ?? [];
   if (Number(major) !== EARLIER[0] || !(Number(minor) <= EARLIER[1])) return;
   const { file, line } = first.source;
   throw new SetpointError(
