@@ -46,6 +46,7 @@ const SENTENCES = {
   'key-changed': willBe('its key changed since it was activated', 'activated again'),
   'stored-by-plan': willBe('stored by this plan', 'activated again'),
   'changed-by-plan': willBe('changed by this plan', 'activated again'),
+  'ended-by-plan': willBe('made inactive by this plan', 'activated again'),
   'connection-changes': willBe('its connection changes', 'activated again'),
   'without-address': willBe('without base_url', 'activated again after the writes'),
   'with-profile': { reason: 'comes with active_profile, which replaces the whole llm' },

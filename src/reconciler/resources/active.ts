@@ -11,6 +11,7 @@ import {
 import {
   itemNamed,
   listItemNames,
+  type CollectionForm,
   type DesiredItem,
   type ListedItem,
 } from '../model/collection.ts';
@@ -25,6 +26,8 @@ import {
   type Value,
   type ValueRecord,
 } from '../model/value.ts';
+import { findDeactivation } from '../plan/profiles.ts';
+import { extractSettingsPlan } from '../plan/settings-part.ts';
 import { isCopied, keyChanged, keyTaken } from './active-copy.ts';
 import { changesInSettings, readStoredTarget } from './active-effects.ts';
 import { readAgentMembers } from './agent-profiles.ts';
@@ -84,11 +87,25 @@ const WIRES: Wires = {
 /** The active profile of each kind. Activation copies the profile into the settings, so it comes after all else. */
 export const ACTIVE = collection(ACTIVE_FORM, WIRES);
 
+interface Pointer {
+  readonly form: CollectionForm;
+  readonly pointer: string;
+  readonly path: string;
+}
+
 /** The path of each kind of profile on an Agent Server, and the pointer to the active one. */
-const POINTERS: Readonly<Record<string, { readonly pointer: string; readonly path: string }>> = {
-  llm_profile: { pointer: 'active_profile', path: '/api/profiles' },
-  meta_profile: { pointer: 'active_meta_profile', path: '/api/meta-profiles' },
-  agent_profile: { pointer: 'active_agent_profile_id', path: AGENTS_PATH },
+const POINTERS: Readonly<Record<string, Pointer>> = {
+  llm_profile: { form: LLM_PROFILES_FORM, pointer: 'active_profile', path: '/api/profiles' },
+  meta_profile: {
+    form: META_PROFILES_FORM,
+    pointer: 'active_meta_profile',
+    path: '/api/meta-profiles',
+  },
+  agent_profile: {
+    form: AGENT_PROFILES_FORM,
+    pointer: 'active_agent_profile_id',
+    path: AGENTS_PATH,
+  },
 };
 
 /** The block of the profiles that a pointer leads to. */
@@ -128,11 +145,11 @@ async function activeInPointers({
   if (settings === LACKING || settings === ABSENT) return null;
   if (!isRecord(settings)) throw unlike(SETTINGS);
   const id = settings['active_agent_profile_id'];
-  const wanted = declared.find(({ name }) => name === 'agent_profile')?.members?.[ACTIVE_FORM.main];
+  const wanted = declared.find(({ name, members }) => name === 'agent_profile' && members !== null);
   // Where one is active, reading the list of agent profiles writes nothing.
   const named =
-    typeof wanted === 'string' && typeof id === 'string' && id !== ''
-      ? ((await nameOfId(get, id, namesWanted(desired, wanted))) ??
+    wanted !== undefined && typeof id === 'string' && id !== ''
+      ? ((await nameOfId(get, id, listTargetNames(desired, wanted))) ??
         (await findListedAgent(get, 'id', id, 'name')))
       : null;
   const items = [
@@ -144,7 +161,8 @@ async function activeInPointers({
   for (const item of items) {
     const own = declared.find(({ name }) => name === item.name);
     const isAsked =
-      names === 'all' || (own !== undefined && readPointerName(own) === readPointerName(item));
+      names === 'all' ||
+      (own !== undefined && listTargetNames(desired, own).includes(readPointerName(item)));
     const path = `${POINTERS[item.name]?.path ?? ''}/${encodeURIComponent(readPointerName(item))}`;
     const isSame = !isAsked || (await isCopied(get, path, item.name, settings));
     told.push(isSame ? item : { ...item, outdated: REASONS.outdated });
@@ -152,9 +170,11 @@ async function activeInPointers({
   return told;
 }
 
-/** The names under which the service may have an agent profile. */
-function namesWanted(desired: Asking['desired'], wanted: string): readonly string[] {
-  const declared = itemNamed(desired, AGENT_PROFILES_FORM, wanted);
+/** The names under which the service may have the profile that a pointer names, the former one included. */
+function listTargetNames(desired: Asking['desired'], pointer: DesiredItem): readonly string[] {
+  const wanted = readPointerName(pointer);
+  const form = POINTERS[pointer.name]?.form;
+  const declared = form && itemNamed(desired, form, wanted);
   return declared === undefined ? [wanted] : listItemNames([declared]);
 }
 
@@ -349,7 +369,7 @@ function unfitInProfiles({ items, listing }: CollectionState): readonly Unsuppor
 function explainLostActivation(
   item: DesiredItem,
   earlier: Plan,
-  { desired, listing: { stored } }: CollectionState,
+  { desired, listing: { stored }, settings }: CollectionState,
 ): Reason | null {
   const name = item.members?.[ACTIVE_FORM.main];
   const profiles = listNewItemPaths(earlier, LLM_PROFILES_FORM.block);
@@ -359,7 +379,9 @@ function explainLostActivation(
   const members = declared ?? readPath(stored, [block, readPointerName(item)]);
   const isBare = isRecord(members) && isEmpty(members['base_url']);
   const stores = profiles.length > 0 || listNewItemPaths(earlier, 'settings').length > 0;
-  return isBare && stores ? REASONS['without-address'] : null;
+  if (isBare && stores) return REASONS['without-address'];
+  const ending = findDeactivation(extractSettingsPlan(earlier).write, settings);
+  return ending === null ? null : REASONS['ended-by-plan'];
 }
 
 /** Explains why an Agent Server profile must be activated again: the settings have a copy that its change does not reach. */

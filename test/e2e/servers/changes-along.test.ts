@@ -328,6 +328,50 @@ describe('an activation', () => {
     expect(JSON.stringify(environment)).not.toContain('canary');
   });
 
+  it.each(DIALECTS)(
+    '%s: of a renamed profile that another client changed shows what it brings',
+    async (dialect) => {
+      await service(dialect);
+      const llm = { model: 'own/x', base_url: 'https://llm.example.com' };
+      await stored(`${PROFILES[dialect]}/a`, { llm });
+      await stored(`${PROFILES[dialect]}/a/activate`, {});
+      const theirs = { ...llm, api_key: 'canary-key', extra_headers: { 'X-A': 'canary-header' } };
+      await stored(`${PROFILES[dialect]}/a`, { llm: theirs, include_secrets: true });
+      const moved = 'moved: [{ from: llm_profiles.a, to: llm_profiles.b }]';
+      const profile = 'llm_profiles: { b: { model: own/x, base_url: "https://llm.example.com" } }';
+      const file = `${profile}\nactive: { llm_profile: b }\n${moved}`;
+      const { environment, paths } = await planned(file);
+      expect(paths?.toSorted()).toEqual([
+        ...(dialect === 'agent-server' ? ['change active.llm_profile'] : []),
+        'rename llm_profiles.b',
+        ...(dialect === 'app-server' ? ['set active.llm_profile'] : []),
+        'set agent_settings.llm.extra_headers',
+        'set llm_api_key',
+      ]);
+      expect(JSON.stringify(environment)).not.toContain('canary');
+      await applied(file);
+      expect((await planned(file)).paths).toEqual([]);
+    },
+  );
+
+  it.each(['acp', 'openhands'])(
+    'of an app-server follows a change of agent_kind to %s, in one run',
+    async (kind) => {
+      await service('app-server');
+      const diff = { agent_kind: kind === 'acp' ? 'openhands' : 'acp' };
+      await stored('/api/v1/settings', { agent_settings_diff: diff });
+      const base_url = 'https://llm.example.com';
+      await stored('/api/v1/settings/profiles/a', { llm: { model: 'own/x', base_url } });
+      await stored('/api/v1/settings/profiles/a/activate', {});
+      const file = `settings: { agent_settings: { agent_kind: ${kind} } }\nactive: { llm_profile: a }`;
+      expect((await planned(file)).paths).toContain('change active.llm_profile');
+      const [outcome] = (await apply({ ...asked(file), allow: ['reset-agent', 'run-code'] }))
+        .environments;
+      expect(outcome).toMatchObject({ status: 'applied', error: null });
+      expect((await planned(file)).paths).toEqual([]);
+    },
+  );
+
   it('of a profile that no file declares follows the store of others', async () => {
     await service('app-server');
     await stored('/api/v1/settings/profiles/a', { llm: { model: 'anthropic/claude-sonnet-4-5' } });

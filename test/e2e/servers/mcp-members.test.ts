@@ -306,3 +306,18 @@ describe.each(LATER)('%s: what is empty in an authentication', (dialect) => {
     expect((await plan(asked)).environments[0]).toMatchObject({ status: 'in-sync', changes: [] });
   });
 });
+
+describe.each(LATER)('%s: auth: null beside the key of an entry in a list', (dialect) => {
+  it('sends the key in the usual way, and is in sync', async () => {
+    const service = await serviceWith(dialect, {});
+    const one = { url: URL, api_key: '${env:KEY}', auth: null };
+    const asked = declaring(service, { one }, 'lists', { env });
+    const [outcome] = (await apply(asked)).environments;
+    expect(outcome).toMatchObject({ status: 'applied', error: null, remaining: [] });
+    expect((await service.servers())['one']).toMatchObject({
+      url: URL,
+      auth: { strategy: 'api_key', value: SECRET },
+    });
+    expect((await plan(asked)).environments[0]).toMatchObject({ status: 'in-sync', changes: [] });
+  });
+});
