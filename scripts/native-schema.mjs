@@ -86,7 +86,13 @@ export function nativeTables(snapshots, flat) {
     snapshots.map((snapshot) => {
       const properties = Object.fromEntries(nativeMembers(snapshot, flat));
       const $defs = reached(properties, snapshot.schema.$defs);
-      return [snapshot.dialect, { release: snapshot.release, ...bare({ properties, $defs }) }];
+      const served = Object.keys(snapshot.schema.properties).filter(
+        (name) => snapshot.schema.properties[name].readOnly === true,
+      );
+      return [
+        snapshot.dialect,
+        { release: snapshot.release, served, ...bare({ properties, $defs }) },
+      ];
     }),
   );
 }

@@ -12,6 +12,8 @@ import type { Json, Value } from './value.ts';
 /** The native parts of the settings on servers of one dialect, as reported by one release. */
 export interface NativeSchema {
   readonly release: string;
+  /** The members at the top that the server alone writes. */
+  readonly served: readonly string[];
   readonly properties: Readonly<Record<string, SchemaNode>>;
   readonly $defs: Definitions;
 }

@@ -261,11 +261,12 @@ export function observeAppServer(
 ): ObservedState {
   const kind = readPath(answer, ['agent_settings', 'agent_kind']);
   const dialect = appServerWith(kind === 'acp');
+  const { served = [] } = nativeSchema('app-server') ?? {};
   const values = Object.entries(answer).flatMap(([name, value]): (readonly [string, Value])[] => {
     const field = APP_SERVER.fields.get(name);
     if (field !== undefined && !dialect.fields.has(name)) return [];
     if (field !== undefined) return field.reads === 'value' ? [[name, value]] : [];
-    const isKnown = isReport(name, value) || NATIVE_PARTS.has(name) || OF_THE_SERVER.has(name);
+    const isKnown = isFlag(name, value) || NATIVE_PARTS.has(name) || served.includes(name);
     return isKnown || isEmpty(value) ? [] : [[name, value]];
   });
   const native = nativeState(answer, 'app-server', shows);
@@ -287,20 +288,6 @@ export function observeAppServer(
     ...(newer === null ? {} : { newer }),
     ...(saved ? { saved } : {}),
   };
-}
-
-/** The members that the server maintains: profiles follow the model of the settings, and others are computed. A write may change them. */
-const OF_THE_SERVER: ReadonlySet<string> = new Set([
-  'llm_profiles',
-  'v1_enabled',
-  'inherited_marketplaces',
-  'active_agent_profile_id',
-  'active_agent_profile_revision',
-]);
-
-/** Members that report what is stored elsewhere: flags, and the names of tokens. */
-function isReport(name: string, value: Value): boolean {
-  return name === TOKEN_NAMES || name === 'secrets_store' || isFlag(name, value);
 }
 
 function isFlag(name: string, value: Value): value is boolean {
