@@ -10,7 +10,7 @@ import {
 import { isRename } from '../model/action.ts';
 import { COLLECTION_FORMS, itemWords } from '../model/collection-forms.ts';
 import type { SetpointError } from '../model/error.ts';
-import { formatPath, type Path } from '../model/path.ts';
+import { formatPath, type Path, samePath } from '../model/path.ts';
 import type { Change, Plan, PlannedRequest } from '../model/plan.ts';
 import type { ObservedState } from '../model/state.ts';
 import { ACTIVE_ITEM, createConsequence, predictWrite } from '../plan/consequences.ts';
@@ -37,10 +37,13 @@ export function judgePlan(plan: Plan, observed: ObservedState): Plan {
   const find = (request: PlannedRequest): Obstacle | null =>
     findRefusal(effects, stored, resolve(request))?.obstacle ?? null;
   const resolve = (request: PlannedRequest) => effects.resolve?.(stored, request) ?? request;
+  const isPlanned = (path: Path): boolean =>
+    plan.some(({ changes }) => changes.some((one) => samePath(one.path, path)));
   const along: Change[] = [];
   const take = (request: PlannedRequest): void => {
     const made = after(effects, stored, resolve(request));
-    along.push(...listRenamedPointers(request.change, stored, made));
+    const taken = listRenamedPointers(request.change, stored, made);
+    along.push(...taken.filter(({ path }) => !isPlanned(path)));
     stored = made;
   };
   const removals = all.toReversed().flatMap((requests) => requests.filter(isRemoval));
