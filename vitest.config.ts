@@ -39,6 +39,7 @@ export default defineConfig({
     ],
     // Some tests wait for most of their time, many for a disk: three workers more than there are cores keep all of them busy.
     maxWorkers: availableParallelism() + 3,
+    expect: { poll: { timeout: 2 * MINUTE } },
     testTimeout: limit,
     hookTimeout: limit,
     // A file cleans up after itself, so that files share a worker and what it has loaded.

@@ -4,9 +4,10 @@ import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { startEmulator, type Emulator } from '../../src/emulator/start.ts';
-import { folderWith, inTime, quickTime } from '../fixture/command.ts';
+import { endOf, folderWith, inTime, quickTime } from '../fixture/command.ts';
 import { blocksIn, commandsIn, fileIn, ROOT, type ShownCommand } from './pages.ts';
 import { store, whyNotRun, type Setup } from './set-ups.ts';
+import { endInTime } from '../fixture/until.ts';
 
 const BIN = join(ROOT, 'dist/bin/setpoint.cjs');
 
@@ -114,10 +115,8 @@ class Shell {
     const state = join(this.folder, 'exported');
     const script = `[ ! -f '${state}' ] || . '${state}'\n{ ${command}\n} 2>&1\ncode=$?\nexport -p > '${state}'\nexit $code`;
     const child = this.start('bash', ['-c', script]);
-    const chunks: Buffer[] = [];
-    child.stdout?.on('data', (chunk: Buffer) => chunks.push(chunk));
-    const [exit] = (await once(child, 'close')) as [number | null];
-    return { exit, output: Buffer.concat(chunks).toString() };
+    const { code, stdout } = await endOf(child, command);
+    return { exit: code, output: stdout };
   }
 
   start(program: string, args: readonly string[]): ChildProcess {
@@ -173,7 +172,7 @@ async function serve(shell: Shell, command: string): Promise<[ChildProcess, stri
     throw new Error(`${command} ended with ${String(code)}`);
   });
   const lines = once(createInterface(child.stdout), 'line') as Promise<[string]>;
-  const [url] = await Promise.race([lines, ended]);
+  const [url] = await endInTime(Promise.race([lines, ended]), command);
   ended.catch(() => {});
   stop.abort();
   return [child, port, url];

@@ -1,4 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { MockAgent } from 'undici';
 import { describe, expect, it } from 'vitest';
 
@@ -7,6 +6,7 @@ import { connect } from '../../src/reconciler/service/connect.ts';
 import { fakeClock } from './fake-clock.ts';
 import { answer, rawServer, SETTINGS, STORED } from './raw-server.ts';
 import { failure, KEY, serverAt, serviceAt, tellsNothing, written } from './service.ts';
+import { until } from '../fixture/until.ts';
 
 describe('a connection', () => {
   it('sends the key both ways, requests plain json, and keeps a path prefix', async () => {
@@ -134,7 +134,7 @@ describe('an abort', () => {
     const server = await rawServer(() => {});
     const controller = new AbortController();
     const failing = failure(serviceAt(server.url), controller.signal);
-    while (server.requests.length === 0) await delay(5);
+    await until(() => server.requests.length > 0);
     controller.abort();
     await expect(failing).resolves.toMatchObject({ code: 'interrupted', exitCode: 130 });
     expect(server.requests).toHaveLength(1);

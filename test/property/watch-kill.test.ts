@@ -18,6 +18,7 @@ import { startStore } from '../fixture/store-server.ts';
 import { journalLines, recordsOf, watchFolder } from '../fixture/watch-world.ts';
 import { wouldSend } from '../fixture/would-send.ts';
 import { LONG } from '../fixture/long.ts';
+import { until } from '../fixture/until.ts';
 
 /** How many times as fast as usual time passes for the command. */
 const TIMES = 20;
@@ -180,7 +181,8 @@ async function lives(seed: number): Promise<Result> {
     const command = started();
     if (round > 0 && random() < 0.7) change();
     // It makes the folder itself.
-    while (statSync(journal, { throwIfNoEntry: false }) === undefined) await wait(5);
+    const isBegun = () => statSync(journal, { throwIfNoEntry: false }) !== undefined;
+    await until(isBegun, { show: command.said });
     kills.push(await killed(command.child));
     const after = recordsOf(data, 'notice');
     for (const [index, record] of before.entries())
@@ -193,8 +195,7 @@ async function lives(seed: number): Promise<Result> {
     JSON.stringify(store.stored) === JSON.stringify({ ...store.stored, ...DECLARED }) &&
     shown.has(`key-${count}`) &&
     recordsOf(data, 'state').at(-1)?.status === 'in-sync';
-  for (let waits = 0; !isOver() && waits < 1_200; waits += 1) await wait(50);
-  if (!isOver()) broken.push(`does not end in sync: ${last.said()}`);
+  await until(isOver, { show: last.said }).catch(({ message }: Error) => broken.push(message));
   await wait(12_000 / TIMES);
   last.child.kill('SIGTERM');
   const code = await last.ended;

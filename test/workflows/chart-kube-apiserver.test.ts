@@ -227,11 +227,10 @@ describe.skipIf(server === null || !hasProgram(HELM))(
           const { status } = body as { readonly status?: { readonly conditions: Condition[] } };
           return status?.conditions.find(({ type }) => type === 'Ready')?.reason;
         };
-        await expect.poll(reason, { timeout: 30_000 }).toBe('Unreachable');
+        await expect.poll(reason).toBe('Unreachable');
         controller.kill();
         expect(await ended).toEqual([0, null]);
       },
-      60_000,
     );
   },
 );
@@ -309,7 +308,7 @@ describe.skipIf(server === null)(
         const { body } = await administer(real, 'PATCH', query, { status }, MERGE);
         return /: (\w+)\.$/.exec(said(body) ?? '')?.[1] ?? '';
       };
-      await expect.poll(() => dryRun('in-sync'), { timeout: 20_000 }).toBe('Current');
+      await expect.poll(() => dryRun('in-sync')).toBe('Current');
       for (const [name, health] of Object.entries(BY_FLUX))
         expect([name, await dryRun(name)]).toEqual([name, health]);
       expect(looked).toEqual([...Object.keys(BY_FLUX), 'changed'].toSorted());

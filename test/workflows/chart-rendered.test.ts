@@ -90,29 +90,22 @@ const names = (objects: readonly Manifest[]): string[] =>
   objects.map(({ kind, metadata: { name } }) => `${kind} ${name}`).toSorted();
 
 describe.skipIf(!hasProgram(HELM))('the chart, rendered (helm, or SETPOINT_TEST_HELM)', () => {
-  it.each(CASES)(
-    'is one that helm lints, and objects by the types of Kubernetes: %s',
-    (name) => {
-      const linted = helm('lint', '--strict', CHART, '-f', `${CHART}/ci/${name}-values.yaml`);
-      expect([linted.status, linted.out]).toEqual([
-        0,
-        expect.stringContaining('0 chart(s) failed'),
-      ]);
-      const objects = rendered(name).filter(({ kind }) => !FOREIGN.has(kind));
-      expect(objects.length).toBeGreaterThan(4);
-      const found = objects.map((object) => [
-        `${object.kind} ${object.metadata.name}`,
-        ...mistakesIn(stringify(object), [GROUPS[object.kind] ?? '', object.kind]),
-      ]);
-      expect(found.filter(({ length }) => length > 1)).toEqual([]);
-      const broken = { ...objects[0], misspelt: true };
-      const { kind } = broken;
-      expect(
-        mistakesIn(stringify(broken), [GROUPS[kind ?? ''] ?? '', kind ?? '']).join(),
-      ).toContain('misspelt');
-    },
-    120_000,
-  );
+  it.each(CASES)('is one that helm lints, and objects by the types of Kubernetes: %s', (name) => {
+    const linted = helm('lint', '--strict', CHART, '-f', `${CHART}/ci/${name}-values.yaml`);
+    expect([linted.status, linted.out]).toEqual([0, expect.stringContaining('0 chart(s) failed')]);
+    const objects = rendered(name).filter(({ kind }) => !FOREIGN.has(kind));
+    expect(objects.length).toBeGreaterThan(4);
+    const found = objects.map((object) => [
+      `${object.kind} ${object.metadata.name}`,
+      ...mistakesIn(stringify(object), [GROUPS[object.kind] ?? '', object.kind]),
+    ]);
+    expect(found.filter(({ length }) => length > 1)).toEqual([]);
+    const broken = { ...objects[0], misspelt: true };
+    const { kind } = broken;
+    expect(mistakesIn(stringify(broken), [GROUPS[kind ?? ''] ?? '', kind ?? '']).join()).toContain(
+      'misspelt',
+    );
+  });
 
   it('is refused by helm, too, if the values are not those of the schema', () => {
     const { status, out } = helm(...RENDER);

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
-import { folderWith, type Ended } from '../fixture/command.ts';
+import { endOf, folderWith, type Ended } from '../fixture/command.ts';
 
 const BIN = join(import.meta.dirname, '../../dist/bin/setpoint.cjs');
 
@@ -48,23 +48,11 @@ export async function runScript(text: string, script: Script): Promise<Ran> {
   }
 }
 
-async function bash(
-  args: readonly string[],
-  cwd: string,
-  env: Record<string, string>,
-): Promise<Ended> {
+function bash(args: readonly string[], cwd: string, env: Record<string, string>): Promise<Ended> {
   const child = spawn('bash', ['--noprofile', '--norc', ...args], {
     cwd,
     env,
     stdio: ['ignore', 'pipe', 'pipe'],
   });
-  const [stdout, stderr]: [Buffer[], Buffer[]] = [[], []];
-  child.stdout.on('data', (chunk: Buffer) => stdout.push(chunk));
-  child.stderr.on('data', (chunk: Buffer) => stderr.push(chunk));
-  const code = await new Promise<number | null>((resolve, reject) => {
-    child.on('error', reject);
-    child.on('close', resolve);
-  });
-  const text = (chunks: readonly Buffer[]) => Buffer.concat(chunks).toString();
-  return { code, stdout: text(stdout), stderr: text(stderr) };
+  return endOf(child, `bash ${args.join(' ')}`);
 }

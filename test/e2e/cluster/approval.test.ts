@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { until } from '../../fixture/watch-command.ts';
+import { until } from '../../fixture/until.ts';
 import {
   clusterWorld,
   languageOf,
@@ -37,34 +37,30 @@ describe.each(SERVERS)('an approval, on an API server %s', (_, open) => {
     expect(await languageOf(one.service.url)).toBe('en');
   });
 
-  test(
-    'ends once somebody else has undone it as often as a path is healed',
-    { ...LONG, timeout: 60_000 },
-    async () => {
-      const one = await world();
-      await store(one.service.url, { language: 'fr' });
-      await one.target('production', { settings: { language: 'en' } });
-      await one.start();
-      const { plan } = await one.until('production', (now) => now.plan !== undefined);
-      const approval = { planDigest: plan?.digest };
-      await one.admin.patch(one.pathOf('production'), { spec: { mode: 'Apply', approval } });
-      let undone = 0;
-      await until(async () => {
-        const status = await one.status('production');
-        // Undone before the read that verifies a write, it would look as if the service did not store it.
-        if ((status.history?.length ?? 0) > undone) {
-          expect(await languageOf(one.service.url)).toBe('en');
-          undone += 1;
-          await store(one.service.url, { language: 'fr' });
-        }
-        return reasonOf(status, 'Stalled') === 'Stopped';
-      });
-      expect(undone).toBe(3);
-      const { conditions, history } = await one.status('production');
-      expect(history?.map(({ result }) => result)).toEqual(['applied', 'applied', 'applied']);
-      expect(conditions?.find(({ type }) => type === 'Stalled')?.message).toContain(
-        'It was healed 3 times within an hour',
-      );
-    },
-  );
+  test('ends once somebody else has undone it as often as a path is healed', LONG, async () => {
+    const one = await world();
+    await store(one.service.url, { language: 'fr' });
+    await one.target('production', { settings: { language: 'en' } });
+    await one.start();
+    const { plan } = await one.until('production', (now) => now.plan !== undefined);
+    const approval = { planDigest: plan?.digest };
+    await one.admin.patch(one.pathOf('production'), { spec: { mode: 'Apply', approval } });
+    let undone = 0;
+    await until(async () => {
+      const status = await one.status('production');
+      // Undone before the read that verifies a write, it would look as if the service did not store it.
+      if ((status.history?.length ?? 0) > undone) {
+        expect(await languageOf(one.service.url)).toBe('en');
+        undone += 1;
+        await store(one.service.url, { language: 'fr' });
+      }
+      return reasonOf(status, 'Stalled') === 'Stopped';
+    });
+    expect(undone).toBe(3);
+    const { conditions, history } = await one.status('production');
+    expect(history?.map(({ result }) => result)).toEqual(['applied', 'applied', 'applied']);
+    expect(conditions?.find(({ type }) => type === 'Stalled')?.message).toContain(
+      'It was healed 3 times within an hour',
+    );
+  });
 });

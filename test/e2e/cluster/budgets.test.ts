@@ -6,7 +6,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import { startFronted } from '../../fixture/before-service.ts';
 import { kubeServer, type KubeServer } from '../../fixture/kube-server.ts';
 import { LONG } from '../../fixture/long.ts';
-import { until } from '../../fixture/watch-command.ts';
+import { until } from '../../fixture/until.ts';
 
 const BIN = join(import.meta.dirname, '../../../dist/bin/setpoint.cjs');
 const GROUP = '/apis/setpoint.dev/v1alpha1/namespaces';

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { until } from '../../fixture/watch-command.ts';
+import { until } from '../../fixture/until.ts';
 import {
   clusterWorld,
   KEY,
@@ -100,7 +100,7 @@ describe.each(SERVERS)('a controller of SettingsTargets, on an API server %s', (
     );
     expect(await languageOf(one.service.url)).toBeNull();
     await expect
-      .poll(async () => (await one.events()).map(({ reason }) => reason), { timeout: 20_000 })
+      .poll(async () => (await one.events()).map(({ reason }) => reason))
       .toContain('Refused');
     await one.admin.patch(one.pathOf('production'), { spec: { guards: { maxChanges: 2 } } });
     await one.until('production', (now) => now.sync === 'Synced');

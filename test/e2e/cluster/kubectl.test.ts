@@ -1,11 +1,10 @@
 import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { stringify } from 'yaml';
 import { setpoint } from '../../fixture/command-here.ts';
-import { folderWith } from '../../fixture/command.ts';
+import { endOf, folderWith } from '../../fixture/command.ts';
 import { clusterWorld, openReal, reasonOf } from '../../fixture/cluster-world.ts';
 import { kubeApiserver, type KubeApiserver } from '../../fixture/kube-apiserver.ts';
 import { hasProgram } from '../../fixture/program.ts';
@@ -28,13 +27,10 @@ async function kubectl(
   const child = spawn(KUBECTL, [...access, ...args], {
     env: { HOME: folder.path, PATH: process.env['PATH'] },
   });
-  const chunks: Buffer[] = [];
-  child.stdout.on('data', (chunk: Buffer) => chunks.push(chunk));
-  child.stderr.on('data', (chunk: Buffer) => chunks.push(chunk));
   child.stdin.end(input);
-  const [code] = (await once(child, 'close')) as [number];
+  const { code, stdout, stderr } = await endOf(child, `kubectl ${args.join(' ')}`);
   folder.remove();
-  return { code, out: Buffer.concat(chunks).toString() };
+  return { code: code ?? -1, out: stdout + stderr };
 }
 
 const target = (spec: object): string =>

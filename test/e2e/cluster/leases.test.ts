@@ -10,7 +10,7 @@ import {
   fastClock,
   type Admin,
 } from '../../fixture/cluster-world.ts';
-import { until } from '../../fixture/watch-command.ts';
+import { until } from '../../fixture/until.ts';
 import { readRememberedStates } from '../../../src/controller/watch/data-folder.ts';
 import { Journal } from '../../../src/controller/watch/journal/journal.ts';
 import type { JournalEvent } from '../../../src/reconciler/model/watch.ts';

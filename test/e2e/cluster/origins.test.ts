@@ -9,7 +9,7 @@ import { fastClock } from '../../fixture/cluster-world.ts';
 import { kubeServer } from '../../fixture/kube-server.ts';
 import { limitingServer, tokenBucket } from '../../fixture/limiting-server.ts';
 import { LONG } from '../../fixture/long.ts';
-import { until } from '../../fixture/watch-command.ts';
+import { until } from '../../fixture/until.ts';
 
 const EACH = 20;
 const GROUP = '/apis/setpoint.dev/v1alpha1';

@@ -12,7 +12,7 @@ import {
   type ClusterWorld,
 } from '../../fixture/cluster-world.ts';
 import { kubeServer } from '../../fixture/kube-server.ts';
-import { until } from '../../fixture/watch-command.ts';
+import { until } from '../../fixture/until.ts';
 import { LONG } from '../../fixture/long.ts';
 
 const POLICIES = '/apis/setpoint.dev/v1alpha1/settingspolicies';
@@ -116,7 +116,7 @@ describe.each(SERVERS)('a SettingsPolicy, on an API server %s', (_, open) => {
     );
     expect(one.said).toContain('It is not watched: The mode Apply is not among');
     await expect
-      .poll(async () => (await one.events()).map(({ reason }) => reason), { timeout: 20_000 })
+      .poll(async () => (await one.events()).map(({ reason }) => reason))
       .toContain('Forbidden');
     await one.admin.patch(one.pathOf('production'), { spec: { mode: 'Observe' } });
     await one.until('production', (now) => reasonOf(now, 'Ready') === 'Observed');

@@ -48,7 +48,7 @@ const SPELLINGS = Object.values(REFERENCES);
 describe.each(ON)('texts of objects are data, on an API server %s', (_, open) => {
   it.skipIf(open === null)(
     'so that no reference in any of them is asked for, and each is told with its place',
-    { ...LONG, timeout: 240_000 },
+    LONG,
     async () => {
       const { admin, asked } = await (open as typeof onFake)();
       const world = await clusterWorld(admin, 60);

@@ -7,7 +7,7 @@ import { Reflector } from '../../../src/controller/cluster/reflector.ts';
 import type { KubeResource } from '../../../src/controller/cluster/stored-object.ts';
 import { fastClock } from '../../fixture/cluster-world.ts';
 import { kubeServer, type KubeServer } from '../../fixture/kube-server.ts';
-import { until } from '../../fixture/watch-command.ts';
+import { until } from '../../fixture/until.ts';
 
 const LIST = '/apis/setpoint.dev/v1alpha1/namespaces/agents/settingstargets';
 

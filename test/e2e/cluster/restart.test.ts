@@ -1,7 +1,7 @@
 import type { TargetStatus } from '../../../src/controller/cluster/status.ts';
 import type { TargetResource } from '../../../src/controller/cluster/target-resource.ts';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { until } from '../../fixture/watch-command.ts';
+import { until } from '../../fixture/until.ts';
 import { startFronted } from '../../fixture/before-service.ts';
 import {
   ClusterWorld,

@@ -9,7 +9,7 @@ describe.each(SERVERS)(
 
     test(
       'end their dispute, name each other, and go on once one of them is changed',
-      { ...LONG, timeout: 60_000 },
+      LONG,
       async () => {
         const one = await clusterWorld(await (open as () => Promise<Admin>)(), 60);
         await one.target('first', { mode: 'Apply', settings: { language: 'en' } });
@@ -22,7 +22,7 @@ describe.each(SERVERS)(
             (_name, index) => reasonOf(all[index] ?? {}, 'Stalled') === 'Stopped',
           );
         };
-        await expect.poll(stopped, { timeout: 30_000 }).toHaveLength(1);
+        await expect.poll(stopped).toHaveLength(1);
         const [loser = ''] = await stopped();
         const winner = loser === 'first' ? 'second' : 'first';
         const { conditions } = await one.status(loser);

@@ -92,7 +92,7 @@ describe.each(SERVERS)('a rotated Secret, with an API server %s', (_, open) => {
       const problems = () => controller.conditions.list().map(({ message }) => message);
       expect(problems().join()).toContain(`There is no Secret ${STATE}`);
       await makeState(one);
-      await expect.poll(problems, { timeout: 20_000 }).toEqual([]);
+      await expect.poll(problems).toEqual([]);
       const thief = [{ path: 'settings.llm_api_key', secretKeyRef: { name: STATE, key: 'key' } }];
       await one.target('thief', { mode: 'Apply', settings: { language: 'en' }, valuesFrom: thief });
       const status = await one.until('thief', (now) => reasonOf(now, 'Verified') !== null);

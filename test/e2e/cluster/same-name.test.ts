@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { until } from '../../fixture/watch-command.ts';
+import { until } from '../../fixture/until.ts';
 import { clusterWorld, SERVERS, type Admin } from '../../fixture/cluster-world.ts';
 
 describe.each(SERVERS)('an object that follows one of its name, on an API server %s', (_, open) => {

@@ -1,5 +1,5 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { until } from '../../fixture/watch-command.ts';
+import { until } from '../../fixture/until.ts';
 import { administer, kubeApiserver, type KubeApiserver } from '../../fixture/kube-apiserver.ts';
 import { LONG } from '../../fixture/long.ts';
 import {

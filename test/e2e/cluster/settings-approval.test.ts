@@ -9,6 +9,7 @@ import {
   type ClusterWorld,
 } from '../../fixture/cluster-world.ts';
 import { LONG } from '../../fixture/long.ts';
+import { until } from '../../fixture/until.ts';
 
 const GROUP = '/apis/setpoint.dev/v1alpha1';
 
@@ -47,14 +48,14 @@ async function policy(one: ClusterWorld, spec: object): Promise<void> {
 
 /** The reason of an approval, once it is as wanted. */
 async function untilReason(one: ClusterWorld, name: string, reason: string): Promise<object> {
-  for (let tries = 0; ; tries += 1) {
-    const object = (await one.admin.get(pathOf(one, name))) as {
-      readonly status?: { readonly conditions?: readonly { readonly reason: string }[] };
-    } | null;
-    if (object?.status?.conditions?.[0]?.reason === reason) return object.status;
-    if (tries > 400) throw new Error(`never ${reason}: ${JSON.stringify(object)}\n${one.said}`);
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
+  let status: { readonly conditions?: readonly { readonly reason: string }[] } = {};
+  const look = async (): Promise<boolean> => {
+    const object = (await one.admin.get(pathOf(one, name))) as { status?: typeof status } | null;
+    status = object?.status ?? {};
+    return status.conditions?.[0]?.reason === reason;
+  };
+  await until(look, { show: () => ({ reason, status }) });
+  return status;
 }
 
 const notCovered = (now: Parameters<Parameters<ClusterWorld['until']>[1]>[0]): boolean =>

@@ -18,6 +18,7 @@ import {
   reasonOf,
   type ClusterWorld,
 } from '../../fixture/cluster-world.ts';
+import { until } from '../../fixture/until.ts';
 
 const server = kubeApiserver();
 const real = server as KubeApiserver;
@@ -136,14 +137,16 @@ kubernetes:
     expect(secrets).toContain(`GET /api/v1/namespaces/${other}/secrets/own`);
     expect(secrets).not.toContain(`GET /api/v1/namespaces/${own}/secrets/victim`);
     expect(world.said).not.toContain(VALUE);
-  }, 120_000);
+  });
 });
 
 async function statusOf(world: ClusterWorld, namespace: string, name: string) {
-  for (let tries = 0; ; tries += 1) {
+  let status: object = {};
+  const look = async (): Promise<boolean> => {
     const object = await world.admin.get(world.pathOf(name, namespace));
-    const status = object?.['status'] ?? {};
-    if (reasonOf(status, 'Stalled') !== null || tries > 1_000) return status;
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
+    status = object?.['status'] ?? {};
+    return reasonOf(status, 'Stalled') !== null;
+  };
+  await until(look, { show: () => status });
+  return status;
 }

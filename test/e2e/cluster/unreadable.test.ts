@@ -2,7 +2,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { adminOf, clusterWorld, KEY, reasonOf } from '../../fixture/cluster-world.ts';
 import { startFronted } from '../../fixture/before-service.ts';
 import { kubeServer } from '../../fixture/kube-server.ts';
-import { until } from '../../fixture/watch-command.ts';
+import { until } from '../../fixture/until.ts';
 import { LONG } from '../../fixture/long.ts';
 
 const FROM = { configMapKeyRef: { name: 'settings', key: 'settings.yaml' } };
@@ -43,9 +43,7 @@ describe('what an object names and cannot be read', () => {
     const asked = kube.requests.length;
     const again = (): number =>
       kube.requests.slice(asked).filter((path) => path.includes('/configmaps/')).length;
-    for (let tries = 0; again() < 10 && tries < 400; tries += 1)
-      await new Promise((resolve) => setTimeout(resolve, 50));
-    expect(again()).toBeGreaterThanOrEqual(10);
+    await until(() => again() >= 10);
     expect(watching.controller.state('agents/from-a-map')?.found).toBe('drift');
     expect(reasonOf(await one.status('from-a-map'), 'Ready')).toBe('Observed');
   });

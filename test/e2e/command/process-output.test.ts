@@ -3,20 +3,15 @@ import { closeSync, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 
-import { folderWith } from '../../fixture/command.ts';
+import { endOf, folderWith } from '../../fixture/command.ts';
 
 const COMMAND = join(import.meta.dirname, '../../../dist/bin/setpoint.cjs');
 
 /** Runs `setpoint COMMAND` in a shell line, in which $SETPOINT stands for it; resolves to what the line prints. */
-function shell(line: string): Promise<string> {
+async function shell(line: string): Promise<string> {
   const SETPOINT = `${process.execPath} ${COMMAND}`;
-  return new Promise((resolve, reject) => {
-    const child = spawn('bash', ['-c', line], { env: { PATH: process.env['PATH'], SETPOINT } });
-    let text = '';
-    child.stdout.on('data', (chunk: Buffer) => (text += chunk.toString()));
-    child.on('error', reject);
-    child.on('close', () => resolve(text));
-  });
+  const child = spawn('bash', ['-c', line], { env: { PATH: process.env['PATH'], SETPOINT } });
+  return (await endOf(child, line)).stdout;
 }
 
 const posix = it.skipIf(process.platform === 'win32');

@@ -59,8 +59,8 @@ it('the first environments are printed while the last one is still asked', async
   );
   let shown = '';
   child.stdout?.on('data', (chunk: Buffer) => (shown += chunk.toString()));
-  await expect.poll(() => service.held(), { timeout: 20_000 }).toBe(1);
-  await expect.poll(() => shown, { timeout: 20_000 }).toContain('e8  http://');
+  await expect.poll(() => service.held()).toBe(1);
+  await expect.poll(() => shown).toContain('e8  http://');
   expect(shown).not.toContain('last  http://');
   expect(readdirSync(cwd)).not.toContain('plan.json');
   service.letGo();
@@ -80,7 +80,7 @@ it('a run that is killed leaves the file of an earlier one as it was', async () 
   writeFileSync(join(cwd, 'settings.yaml'), settings(service.url, [...named(5), 'last']));
   writeFileSync(join(cwd, 'plan.json'), 'earlier');
   const { child, ended } = start(['plan', '-o', 'json=plan.json'], { cwd });
-  await expect.poll(() => service.held(), { timeout: 20_000 }).toBe(1);
+  await expect.poll(() => service.held()).toBe(1);
   child.kill('SIGKILL');
   await ended;
   expect(readFileSync(join(cwd, 'plan.json'), 'utf8')).toBe('earlier');
@@ -127,31 +127,27 @@ it('JSON on stdout and in a file are what the library resolves to', async () => 
   expect(plain(JSON.parse(stdout) as PlanDocument)).toEqual(plain(document));
 });
 
-it(
-  'files that are too long to be kept are planned as they are one by one',
-  { ...LONG, timeout: 60_000 },
-  async () => {
-    const service = await holding(() => false);
-    const cwd = folder();
-    const names = ['a', 'b', 'c'].map((file) => named(2).map((name) => `${file}-${name}`));
-    const comment = `# ${'x'.repeat(120)}\n`.repeat(5000);
-    names.forEach((some, index) => {
-      const text = settings(service.url, some, ['en', 'fr', 'de'][index]);
-      writeFileSync(join(cwd, `${index}.yaml`), comment + text);
-    });
-    const files = names.map((_, index) => join(cwd, `${index}.yaml`));
-    // In this order each environment is in another file than the one before.
-    const mixed = named(2).flatMap((name) => ['b', 'a', 'c'].map((file) => `${file}-${name}`));
-    const document = await plan({ file: files, env: {}, digests: false, targets: mixed });
-    expect(document.environments.map(({ name }) => name)).toEqual(mixed);
-    const apart = await Promise.all(files.map((file) => plan({ file, env: {}, digests: false })));
-    const byName = new Map(
-      apart.flatMap(({ environments }) => environments).map((one) => [one.name, one]),
-    );
-    expect(document.environments).toEqual(mixed.map((name) => byName.get(name)));
-    expect(document.summary.change).toBe(4);
-  },
-);
+it('files that are too long to be kept are planned as they are one by one', LONG, async () => {
+  const service = await holding(() => false);
+  const cwd = folder();
+  const names = ['a', 'b', 'c'].map((file) => named(2).map((name) => `${file}-${name}`));
+  const comment = `# ${'x'.repeat(120)}\n`.repeat(5000);
+  names.forEach((some, index) => {
+    const text = settings(service.url, some, ['en', 'fr', 'de'][index]);
+    writeFileSync(join(cwd, `${index}.yaml`), comment + text);
+  });
+  const files = names.map((_, index) => join(cwd, `${index}.yaml`));
+  // In this order each environment is in another file than the one before.
+  const mixed = named(2).flatMap((name) => ['b', 'a', 'c'].map((file) => `${file}-${name}`));
+  const document = await plan({ file: files, env: {}, digests: false, targets: mixed });
+  expect(document.environments.map(({ name }) => name)).toEqual(mixed);
+  const apart = await Promise.all(files.map((file) => plan({ file, env: {}, digests: false })));
+  const byName = new Map(
+    apart.flatMap(({ environments }) => environments).map((one) => [one.name, one]),
+  );
+  expect(document.environments).toEqual(mixed.map((name) => byName.get(name)));
+  expect(document.summary.change).toBe(4);
+});
 
 it('what an environment resolves is masked in its part and in what comes after all of them', async () => {
   const service = await holding(() => false);

@@ -12,8 +12,8 @@ import {
 } from '../../fixture/otlp-receiver.ts';
 import { startStore, type StoreServer } from '../../fixture/store-server.ts';
 import { LONG, itEach } from '../../fixture/long.ts';
+import { until } from '../../fixture/until.ts';
 
-const TIME = 120_000;
 const TRACE = '0af7651916cd43dd8448eb211c80319c';
 const PARENT = 'b7ad6b7169203331';
 const COMMIT = '0123456789abcdef0123456789abcdef01234567';
@@ -194,7 +194,7 @@ describe('with an SDK of OpenTelemetry in the process', () => {
   });
 
   // The limits of the SDK here are an hour: without one of its own the command would not end.
-  it('a receiver that does not answer is not waited for', { ...LONG, timeout: TIME }, async () => {
+  it('a receiver that does not answer is not waited for', LONG, async () => {
     receiver.silent = true;
     const plain = await setpoint(['plan'], { cwd: folder.path });
     expect(await run(['plan'])).toEqual(plain);
@@ -214,76 +214,65 @@ describe('a controller with an SDK', () => {
       env: { ...traced, ...env },
       time: quickTime(),
     });
-    while (!isThere() && child.exitCode === null && child.signalCode === null)
-      await new Promise((resolve) => setTimeout(resolve, 50));
+    const isOver = () => child.exitCode !== null || child.signalCode !== null;
+    await until(() => isThere() || isOver(), { show: journal });
     child.kill('SIGTERM');
     return ended;
   }
 
-  it(
-    'has a trace for each turn, with the heal in it, all of which arrive when it is stopped',
-    { timeout: TIME },
-    async () => {
-      writeFileSync(join(folder.path, 'settings.yaml'), settings('    watch: { mode: heal }\n'));
-      const env = { TRACEPARENT: `00-${TRACE}-${PARENT}-01`, TRACE_REQUESTS: '1' };
-      const { code, stderr } = await watching(env, () => journal().includes('"status":"in-sync"'));
-      expect([code, stderr]).toEqual([0, '']);
-      expect(store.stored).toMatchObject({ language: 'en' });
-      const turns = receiver.spans.filter(({ kind }) => kind === 2);
-      expect(turns.map(({ name, parent }) => [name, parent])).toEqual(
-        turns.map(() => ['SYNC setpoint watch', '']),
-      );
-      expect(new Set(turns.map(({ trace }) => trace)).size).toBe(turns.length);
-      expect(turns[0]).toMatchObject({
-        attributes: {
-          'cicd.pipeline.name': 'setpoint watch',
-          'cicd.pipeline.result': 'success',
-          'deployment.environment.name': 'production',
-          'setpoint.watch.mode': 'heal',
-          'setpoint.status': 'drift',
-          'setpoint.changes': 1,
-        },
-      });
-      const healing = receiver.spans.find(({ name }) => name === 'apply');
-      const healed = turns.find(({ id }) => id === healing?.parent);
-      expect(healed?.attributes).toMatchObject({ 'setpoint.status': 'in-sync' });
-      const own = receiver.spans.filter(({ trace }) => trace === healed?.trace);
-      const page = readFileSync(
-        join(import.meta.dirname, '../../../docs/guides/traces.md'),
-        'utf8',
-      );
-      expect(/```text\n(SYNC [^]*?)```/.exec(page)?.[1]).toBe(`${tree(own).join('\n')}\n`);
-    },
-  );
+  it('has a trace for each turn, with the heal in it, all of which arrive when it is stopped', async () => {
+    writeFileSync(join(folder.path, 'settings.yaml'), settings('    watch: { mode: heal }\n'));
+    const env = { TRACEPARENT: `00-${TRACE}-${PARENT}-01`, TRACE_REQUESTS: '1' };
+    const { code, stderr } = await watching(env, () => journal().includes('"status":"in-sync"'));
+    expect([code, stderr]).toEqual([0, '']);
+    expect(store.stored).toMatchObject({ language: 'en' });
+    const turns = receiver.spans.filter(({ kind }) => kind === 2);
+    expect(turns.map(({ name, parent }) => [name, parent])).toEqual(
+      turns.map(() => ['SYNC setpoint watch', '']),
+    );
+    expect(new Set(turns.map(({ trace }) => trace)).size).toBe(turns.length);
+    expect(turns[0]).toMatchObject({
+      attributes: {
+        'cicd.pipeline.name': 'setpoint watch',
+        'cicd.pipeline.result': 'success',
+        'deployment.environment.name': 'production',
+        'setpoint.watch.mode': 'heal',
+        'setpoint.status': 'drift',
+        'setpoint.changes': 1,
+      },
+    });
+    const healing = receiver.spans.find(({ name }) => name === 'apply');
+    const healed = turns.find(({ id }) => id === healing?.parent);
+    expect(healed?.attributes).toMatchObject({ 'setpoint.status': 'in-sync' });
+    const own = receiver.spans.filter(({ trace }) => trace === healed?.trace);
+    const page = readFileSync(join(import.meta.dirname, '../../../docs/guides/traces.md'), 'utf8');
+    expect(/```text\n(SYNC [^]*?)```/.exec(page)?.[1]).toBe(`${tree(own).join('\n')}\n`);
+  });
 
-  it(
-    'in mode detect names the commit, and the error of a service that is down',
-    { ...LONG, timeout: TIME },
-    async () => {
-      const git = (...args: string[]): string =>
-        execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@example.com', ...args], {
-          cwd: folder.path,
-          encoding: 'utf8',
-        }).trim();
-      git('init', '-q');
-      git('add', 'settings.yaml');
-      git('commit', '-qm', 'first');
-      await store.close();
-      const { code } = await watching({ PATH: process.env['PATH'] ?? '' }, () =>
-        journal().includes('"status":"error"'),
-      );
-      expect(code).toBe(0);
-      expect(named('RUN setpoint watch')).toMatchObject({
-        status: 2,
-        attributes: {
-          'cicd.pipeline.action.name': 'RUN',
-          'cicd.pipeline.result': 'failure',
-          'error.type': 'unreachable',
-          'setpoint.status': 'error',
-          'setpoint.watch.mode': 'detect',
-          'vcs.ref.head.revision': git('rev-parse', 'HEAD'),
-        },
-      });
-    },
-  );
+  it('in mode detect names the commit, and the error of a service that is down', LONG, async () => {
+    const git = (...args: string[]): string =>
+      execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@example.com', ...args], {
+        cwd: folder.path,
+        encoding: 'utf8',
+      }).trim();
+    git('init', '-q');
+    git('add', 'settings.yaml');
+    git('commit', '-qm', 'first');
+    await store.close();
+    const { code } = await watching({ PATH: process.env['PATH'] ?? '' }, () =>
+      journal().includes('"status":"error"'),
+    );
+    expect(code).toBe(0);
+    expect(named('RUN setpoint watch')).toMatchObject({
+      status: 2,
+      attributes: {
+        'cicd.pipeline.action.name': 'RUN',
+        'cicd.pipeline.result': 'failure',
+        'error.type': 'unreachable',
+        'setpoint.status': 'error',
+        'setpoint.watch.mode': 'detect',
+        'vcs.ref.head.revision': git('rev-parse', 'HEAD'),
+      },
+    });
+  });
 });

@@ -7,7 +7,8 @@ import { credentialSource, credentialText } from '../../../src/command/cli/watch
 import { listenOptions } from '../../../src/controller/page/listen-options.ts';
 import { DiskAnswers } from '../../../src/reconciler/host/disk-answers.ts';
 import { Events, startPage } from '../../fixture/page.ts';
-import { aFolder, until } from '../../fixture/watch-command.ts';
+import { aFolder } from '../../fixture/watch-command.ts';
+import { until } from '../../fixture/until.ts';
 import { watchState } from '../../fixture/watching.ts';
 
 const FIRST = 'the-first-token-of-the-page';

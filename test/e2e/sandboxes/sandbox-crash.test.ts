@@ -10,6 +10,7 @@ import {
 } from '../../fixture/faulty-front.ts';
 import { itEach, LONG } from '../../fixture/long.ts';
 import { listSchemaErrors } from '../../fixture/published-schemas.ts';
+import { until } from '../../fixture/until.ts';
 
 const ENV = { SETPOINT_API_KEY: 'k' };
 const APPLY = ['apply', '--yes', '-o', 'json'];
@@ -28,10 +29,6 @@ const SEEN = 3000;
 
 function later(milliseconds: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, milliseconds));
-}
-
-async function until(holds: () => boolean): Promise<void> {
-  while (!holds()) await later(5);
 }
 
 /** One sandbox up and one paused of three that are declared, and a field of the settings that differs. */

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Seen } from '../../fixture/before-service.ts';
 import { apply } from '../../../src/reconciler/operations/apply.ts';
 import { plan } from '../../../src/reconciler/operations/plan.ts';
@@ -54,7 +54,7 @@ describe.each(SECRET_DIALECTS)('%s: custom secrets and others who write', (diale
     expect(outcome?.changes).toMatchObject([{ result: 'unknown' }, { result: 'not-sent' }]);
     expect(outcome?.error?.code).toBe('interrupted');
     pass();
-    await vi.waitFor(() => expect(world.values()).toEqual({ DB: ENV.DB }));
+    await expect.poll(() => world.values()).toEqual({ DB: ENV.DB });
   });
 
   it('one that somebody removed at the same moment is removed', async () => {

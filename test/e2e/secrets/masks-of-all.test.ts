@@ -8,6 +8,7 @@ import { freePort } from '../../fixture/free-port.ts';
 import { onLoopback } from '../../fixture/on-loopback.ts';
 import { startStore, type StoreServer } from '../../fixture/store-server.ts';
 import { LONG } from '../../fixture/long.ts';
+import { until } from '../../fixture/until.ts';
 
 const ENV = {
   DEV_KEY: 'dev-key-canary-11',
@@ -123,7 +124,7 @@ describe("an environment's document holds no value of another environment's refe
 });
 
 describe("a controller shows, keeps and sends no value of another environment's references", () => {
-  it('in its journal, log, page, metrics and notices', { ...LONG, timeout: 120_000 }, async () => {
+  it('in its journal, log, page, metrics and notices', LONG, async () => {
     const received: string[] = [];
     const chat = await onLoopback((_, response, body) => {
       received.push(body);
@@ -144,8 +145,7 @@ describe("a controller shows, keeps and sends no value of another environment's 
       const path = join(folder.path, '.setpoint/watch/journal.jsonl');
       const journal = (): string => (existsSync(path) ? readFileSync(path, 'utf8') : '');
       const isTold = (): boolean => journal().includes('"status":"drift"') && received.length > 0;
-      while (!isTold() && child.exitCode === null)
-        await new Promise((resolve) => setTimeout(resolve, 50));
+      await until(() => isTold() || child.exitCode !== null, { show: journal });
       shown.push(journal(), ...received);
       for (const of of ['/', '/environments/dev', '/api/environments/dev', '/metrics'])
         shown.push(await (await fetch(page + of)).text());

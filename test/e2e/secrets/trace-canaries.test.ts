@@ -8,8 +8,8 @@ import { dedent } from '../../fixture/dedent.ts';
 import { startOtlpReceiver, tracedBy, type OtlpReceiver } from '../../fixture/otlp-receiver.ts';
 import { startSandboxServer, type SandboxServer } from '../../fixture/sandbox-server.ts';
 import { LONG, itEach } from '../../fixture/long.ts';
+import { until } from '../../fixture/until.ts';
 
-const TIME = 120_000;
 const TENANT = 'tenant-canary-71';
 
 /** A value of every kind that a reference may come to, each with a word in it that is nowhere else. */
@@ -131,14 +131,11 @@ describe('nothing of a reference, of a service or of an address is in a span', (
     },
   );
 
-  it('of a controller that heals', { ...LONG, timeout: TIME }, async () => {
+  it('of a controller that heals', LONG, async () => {
     const { child, ended } = start(['watch'], { cwd: folder.path, env, time: quickTime() });
     const journal = join(folder.path, '.setpoint/watch/journal.jsonl');
-    while (
-      child.exitCode === null &&
-      !(existsSync(journal) && readFileSync(journal, 'utf8').includes('"kind":"write"'))
-    )
-      await new Promise((resolve) => setTimeout(resolve, 50));
+    const text = (): string => (existsSync(journal) ? readFileSync(journal, 'utf8') : '');
+    await until(() => child.exitCode !== null || text().includes('"kind":"write"'), { show: text });
     child.kill('SIGTERM');
     expect((await ended).code).toBe(0);
     expect(receiver.spans.map(({ name }) => name)).toContain('start sandbox');

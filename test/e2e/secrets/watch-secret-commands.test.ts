@@ -28,7 +28,7 @@ function linesOf(path: string): readonly string[] {
 
 it(
   '50 environments that read one secret start one process in a round, and one of a batch command',
-  { ...LONG, timeout: 120_000 },
+  LONG,
   async () => {
     const fleet = await startFleet();
     onTestFinished(() => fleet.close());

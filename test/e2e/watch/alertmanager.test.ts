@@ -1,6 +1,5 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { Secret } from '../../../src/reconciler/model/secret.ts';
 import { Notices } from '../../../src/controller/watch/notices/notices.ts';
@@ -12,6 +11,7 @@ import { freePort } from '../../fixture/free-port.ts';
 import { hasProgram } from '../../fixture/program.ts';
 import { receiver } from '../../fixture/receivers.ts';
 import { ago, MadeUpWatching, watchState } from '../../fixture/watching.ts';
+import { until } from '../../fixture/until.ts';
 
 const PROGRAM = 'prometheus-alertmanager';
 
@@ -35,7 +35,7 @@ async function alertmanager(): Promise<string> {
     child.kill();
     await ended;
   });
-  while ((await fetch(`${url}/-/ready`).catch(() => null))?.ok !== true) await sleep(100);
+  await until(async () => (await fetch(`${url}/-/ready`).catch(() => null))?.ok === true);
   return url;
 }
 
@@ -116,8 +116,8 @@ describe.runIf(INSTALLED)('an Alertmanager (skipped if it or amtool is not insta
     await look();
     await look();
     expect(problems).toEqual([]);
-    while (alertsAt(url).some(({ labels }) => labels['environment'] === 'production'))
-      await sleep(200);
-    expect(alertsAt(url).map(({ labels }) => labels['environment'])).toEqual(['down']);
+    const names = () => alertsAt(url).map(({ labels }) => labels['environment']);
+    await until(() => !names().includes('production'), { show: names });
+    expect(names()).toEqual(['down']);
   });
 });

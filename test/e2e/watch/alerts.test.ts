@@ -31,6 +31,7 @@ import {
   type WorldOptions,
 } from '../../fixture/watch-world.ts';
 import { itEach } from '../../fixture/long.ts';
+import { until } from '../../fixture/until.ts';
 
 const HOUR = 60;
 const DECLARED = { language: 'en', llm_model: 'gpt-4o' };
@@ -278,7 +279,7 @@ const STATES: Readonly<Record<string, State>> = {
       return hourOf(world, async (minute) => {
         if (minute !== 5) return;
         rmSync(token);
-        while (!world.controller.conditions.has('page')) await pause(5);
+        await until(() => world.controller.conditions.has('page'));
       });
     },
   },

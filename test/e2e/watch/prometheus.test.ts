@@ -1,6 +1,5 @@
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createMetrics } from '../../../src/controller/watch/telemetry/metrics.ts';
 import { change, environment } from '../../fixture/documents.ts';
@@ -10,6 +9,7 @@ import { freePort } from '../../fixture/free-port.ts';
 import { hasProgram } from '../../fixture/program.ts';
 import { MadeUpWatching, watchState } from '../../fixture/watching.ts';
 import { LONG } from '../../fixture/long.ts';
+import { until } from '../../fixture/until.ts';
 
 /** A Prometheus that scrapes an address each second, until the test has finished. Resolves to its own address. */
 async function prometheusOn(target: string): Promise<string> {
@@ -45,15 +45,17 @@ interface Series {
 
 /** The series of a query, once there are any. */
 async function queried(prometheus: string, query: string): Promise<readonly Series[]> {
-  for (;;) {
-    const url = `${prometheus}/api/v1/query?query=${encodeURIComponent(query)}`;
+  const url = `${prometheus}/api/v1/query?query=${encodeURIComponent(query)}`;
+  let found: readonly Series[] = [];
+  const look = async (): Promise<boolean> => {
     const answer = await fetch(url).catch(() => null);
-    if (answer?.ok === true) {
-      const { data } = (await answer.json()) as { data: { result: readonly Series[] } };
-      if (data.result.length > 0) return data.result;
-    }
-    await sleep(200);
-  }
+    if (answer?.ok !== true) return false;
+    const { data } = (await answer.json()) as { data: { result: readonly Series[] } };
+    found = data.result;
+    return found.length > 0;
+  };
+  await until(look, { show: () => query });
+  return found;
 }
 
 describe.runIf(hasProgram('prometheus'))('a Prometheus (skipped if it is not installed)', () => {

@@ -5,6 +5,7 @@ import { expect, it } from 'vitest';
 import { folderWith } from '../../fixture/command.ts';
 import { startStore } from '../../fixture/store-server.ts';
 import { LONG } from '../../fixture/long.ts';
+import { until } from '../../fixture/until.ts';
 
 const BIN = join(import.meta.dirname, '../../../dist/bin/setpoint.cjs');
 const QUICK = join(import.meta.dirname, '../../fixture/quick-time.cjs');
@@ -40,7 +41,7 @@ it.skipIf(!canMount)(
       asked += 1;
       const [begin, end] = [`<${asked}>`, `</${asked}>`];
       shell.stdin.write(`echo "${begin}"; ${line}; echo "${end}"\n`);
-      await until(() => said.includes(end));
+      await until(() => said.includes(end), { show: () => said });
       return said.slice(said.indexOf(begin) + begin.length, said.indexOf(end)).trim();
     };
     const reads = (): number => store.requests.filter(({ method }) => method === 'GET').length;
@@ -99,8 +100,4 @@ settings: { language: en }
 watch: { mode: heal, interval: 10s, max_heals_per_hour: 60 }
 environments: { one: {}, ${more} }
 `;
-}
-
-async function until(isSo: () => boolean): Promise<void> {
-  while (!isSo()) await new Promise((resolve) => setTimeout(resolve, 20));
 }

@@ -5,6 +5,7 @@ import { expect, it } from 'vitest';
 import { folderWith, quickTime, start } from '../../fixture/command.ts';
 import { LONG } from '../../fixture/long.ts';
 import { startStore } from '../../fixture/store-server.ts';
+import { until } from '../../fixture/until.ts';
 
 it.each(['SIGTERM', 'SIGKILL'] as const)(
   'a controller that starts after %s and a rewound branch goes on with the last good commit and reports it, until --ref names a new one',
@@ -48,8 +49,7 @@ watch: { mode: heal, interval: 10s }
     const ranOnce = async (...flags: readonly string[]) => {
       const before = store.requests.length;
       const { child, ended } = watch(...flags);
-      while (store.requests.length === before && child.exitCode === null)
-        await new Promise((resolve) => setTimeout(resolve, 50));
+      await until(() => store.requests.length > before || child.exitCode !== null);
       child.kill(signal);
       return ended;
     };

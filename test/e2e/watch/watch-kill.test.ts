@@ -4,6 +4,7 @@ import { expect, it } from 'vitest';
 import { folderWith, quickTime, start } from '../../fixture/command.ts';
 import { startStore } from '../../fixture/store-server.ts';
 import { recordsOf } from '../../fixture/watch-world.ts';
+import { until } from '../../fixture/until.ts';
 
 it('a controller that is killed during a write leaves a record of it, and the next one says so once', async () => {
   const store = await startStore({}, { language: 'fr' });
@@ -22,14 +23,6 @@ watch: { mode: heal, interval: 10s }
       env: { SETPOINT_API_KEY: 'a-session-key' },
       time,
     });
-  const reached = (condition: () => boolean): Promise<void> =>
-    new Promise((resolve) => {
-      const timer = setInterval(() => {
-        if (!condition()) return;
-        clearInterval(timer);
-        resolve();
-      }, 50);
-    });
   const first = watch();
   store.intercept = (request) => {
     if (request.method !== 'POST') return false;
@@ -45,8 +38,8 @@ watch: { mode: heal, interval: 10s }
   for (let run = 0; run < 2; run += 1) {
     const before = store.requests.length;
     const next = watch();
-    await reached(() => store.requests.length > before);
-    await reached(() => recordsOf(data, 'state').at(-1)?.status === 'in-sync');
+    await until(() => store.requests.length > before);
+    await until(() => recordsOf(data, 'state').at(-1)?.status === 'in-sync');
     next.child.kill('SIGTERM');
     const { code, stdout, stderr } = await next.ended;
     expect([code, stderr]).toEqual([0, expect.any(String)]);

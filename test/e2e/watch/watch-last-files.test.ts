@@ -5,6 +5,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import { openController } from '../../../src/controller/watch/open-controller.ts';
 import { filesSource, type SettingsSource } from '../../../src/controller/watch/source.ts';
 import { SetpointError } from '../../../src/reconciler/model/error.ts';
+import { until } from '../../fixture/until.ts';
 
 it('takes the last good commit of a broken branch also if it was out of reach at the start', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'setpoint-last-files-'));
@@ -28,7 +29,7 @@ it('takes the last good commit of a broken branch also if it was out of reach at
   };
   const controller = openController({ request, data: join(folder, 'data'), source });
   const ended = controller.run();
-  while (controller.states().length === 0) await new Promise((resolve) => setTimeout(resolve, 50));
+  await until(() => controller.states().length > 0);
   stop.abort('seen');
   await ended;
   expect(controller.states().map(({ name }) => name)).toEqual(['default']);

@@ -4,6 +4,7 @@ import { startEmulator } from '../../../src/emulator/start.ts';
 import { folderWith, quickTime, start } from '../../fixture/command.ts';
 import { dedent } from '../../fixture/dedent.ts';
 import { leaseServer, podVariables } from '../../fixture/lease-server.ts';
+import { until } from '../../fixture/until.ts';
 
 it('two controllers in a cluster, as they are built: one has the lock, and the other when that ends', async () => {
   const { origin, folder, leases } = await leaseServer();
@@ -30,9 +31,6 @@ it('two controllers in a cluster, as they are built: one has the lock, and the o
     [...leases]
       .filter(([name]) => name.startsWith('setpoint-lock-'))
       .map(([, { spec }]) => spec.holderIdentity);
-  const until = async (isSo: () => boolean): Promise<void> => {
-    while (!isSo()) await sleep(20);
-  };
   const one = watch('one');
   try {
     await until(() => holders().length === 1);

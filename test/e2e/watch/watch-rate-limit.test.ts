@@ -2,6 +2,7 @@ import { expect, it } from 'vitest';
 import { folderWith, start } from '../../fixture/command.ts';
 import { limitingServer } from '../../fixture/limiting-server.ts';
 import { LONG } from '../../fixture/long.ts';
+import { until } from '../../fixture/until.ts';
 
 const NAMES = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'];
 const WAIT = 8;
@@ -40,8 +41,7 @@ ${entries.join('\n')}
     });
     const afterwards = () =>
       asked.limited.some((at) => at > (asked.limited[0] ?? 0) + WAIT * 1000 - 100);
-    while (!afterwards() && child.exitCode === null)
-      await new Promise((resolve) => setTimeout(resolve, 50));
+    await until(() => afterwards() || child.exitCode !== null);
     child.kill('SIGTERM');
     await ended;
     folder.remove();

@@ -7,6 +7,7 @@ import { DEFAULTS } from '../../fixture/store-server.ts';
 import { LONG } from '../../fixture/long.ts';
 import { onLoopback } from '../../fixture/on-loopback.ts';
 import { watchFolder } from '../../fixture/watch-world.ts';
+import { until } from '../../fixture/until.ts';
 
 const INTERVAL = 2_000;
 /** How long reads are counted, for the baseline and then beside services that are not well. */
@@ -100,10 +101,6 @@ async function watching(
     services.map(() => null),
   );
   return { world, controller };
-}
-
-async function until(holds: () => boolean): Promise<void> {
-  while (!holds()) await new Promise((resolve) => setTimeout(resolve, 20));
 }
 
 /** How many reads of the healthy there are in the time. */

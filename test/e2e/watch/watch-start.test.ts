@@ -4,14 +4,8 @@ import { expect, it, onTestFinished } from 'vitest';
 import { setpoint } from '../../fixture/command.ts';
 import { LONG } from '../../fixture/long.ts';
 import { onLoopback } from '../../fixture/on-loopback.ts';
-import {
-  aFolder,
-  aStore,
-  repositoryOf,
-  settings,
-  until,
-  watch,
-} from '../../fixture/watch-command.ts';
+import { aFolder, aStore, repositoryOf, settings, watch } from '../../fixture/watch-command.ts';
+import { until } from '../../fixture/until.ts';
 
 /** A receiver of everything, and a heartbeat. */
 async function receiver() {

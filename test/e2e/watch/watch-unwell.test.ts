@@ -23,9 +23,9 @@ import {
   repositoryOf,
   settings,
   standing,
-  until,
   watch,
 } from '../../fixture/watch-command.ts';
+import { until } from '../../fixture/until.ts';
 
 const BREAKS: readonly {
   readonly kind: string;

@@ -6,8 +6,7 @@ import { folderWith, quickTime, setpoint, start, type Ended } from '../../fixtur
 import { startStore, type StoreServer } from '../../fixture/store-server.ts';
 import { LONG } from '../../fixture/long.ts';
 import { listSchemaErrors } from '../../fixture/published-schemas.ts';
-
-const TIME = 120_000;
+import { until } from '../../fixture/until.ts';
 
 let store: StoreServer;
 let folder: ReturnType<typeof folderWith>;
@@ -42,8 +41,7 @@ async function watching(
 ): Promise<(signal: NodeJS.Signals) => Promise<Ended>> {
   const time = quickTime();
   const { child, ended } = start(['watch', ...flags], { cwd: folder.path, env: ENV, time });
-  while (!isThere() && child.exitCode === null && child.signalCode === null)
-    await new Promise((resolve) => setTimeout(resolve, 50));
+  await until(() => isThere() || child.exitCode !== null || child.signalCode !== null);
   return async (signal) => {
     child.kill(signal);
     return ended;
@@ -64,67 +62,59 @@ async function history(...args: readonly string[]): Promise<HistoryDocument> {
 }
 
 describe('setpoint watch', () => {
-  it(
-    'finds drift and writes nothing in mode detect, and ends at a signal with exit 0',
-    { timeout: TIME },
-    async () => {
-      const stop = await watching(() => journal().includes('"kind":"state"'));
-      const { code, stdout, stderr } = await stop('SIGTERM');
-      expect([code, stderr]).toEqual([0, '']);
-      expect(stdout).toMatch(/warn {2}default: drift: language/);
-      expect(stdout).toContain(
-        'info  watching 1 environment of settings.yaml (detect only), each every 10 s; journal in .setpoint/watch',
-      );
-      const status = await run('status', '--exit-code');
-      expect([status.code, status.stderr]).toEqual([2, '']);
-      expect(status.stdout).toMatch(
-        /^ENVIRONMENT  STATE    FOR\s+WHAT\ndefault      ~ drift  \S+\s+language\n\n1 environment: 1 drift.\n$/,
-      );
-      expect(stdout).not.toContain('canary');
-      expect(store.requests.every(({ method }) => method === 'GET')).toBe(true);
-      const { records } = await history('-e', 'default', 'language');
-      expect(records).toMatchObject([
-        {
-          kind: 'state',
-          status: 'drift',
-          after: null,
-          plan: { changes: [{ before: 'de', after: 'en' }] },
-        },
-      ]);
-    },
-  );
+  it('finds drift and writes nothing in mode detect, and ends at a signal with exit 0', async () => {
+    const stop = await watching(() => journal().includes('"kind":"state"'));
+    const { code, stdout, stderr } = await stop('SIGTERM');
+    expect([code, stderr]).toEqual([0, '']);
+    expect(stdout).toMatch(/warn {2}default: drift: language/);
+    expect(stdout).toContain(
+      'info  watching 1 environment of settings.yaml (detect only), each every 10 s; journal in .setpoint/watch',
+    );
+    const status = await run('status', '--exit-code');
+    expect([status.code, status.stderr]).toEqual([2, '']);
+    expect(status.stdout).toMatch(
+      /^ENVIRONMENT  STATE    FOR\s+WHAT\ndefault      ~ drift  \S+\s+language\n\n1 environment: 1 drift.\n$/,
+    );
+    expect(stdout).not.toContain('canary');
+    expect(store.requests.every(({ method }) => method === 'GET')).toBe(true);
+    const { records } = await history('-e', 'default', 'language');
+    expect(records).toMatchObject([
+      {
+        kind: 'state',
+        status: 'drift',
+        after: null,
+        plan: { changes: [{ before: 'de', after: 'en' }] },
+      },
+    ]);
+  });
 
-  it(
-    'heals what two reads have found, and records the former value',
-    { timeout: TIME },
-    async () => {
-      writeFileSync(join(folder.path, 'settings.yaml'), settings('heal'));
-      const stop = await watching(() => journal().includes('"status":"in-sync"'));
-      const { code } = await stop('SIGINT');
-      expect(code).toBe(0);
-      expect(store.requests.filter(({ method }) => method === 'POST')).toHaveLength(1);
-      const { records } = await history();
-      expect(records.map(({ kind }) => kind)).toEqual([
-        'stopped',
-        'state',
-        'write',
-        'writing',
-        'state',
-        'started',
-      ]);
-      expect(records[2]).toMatchObject({
-        by: 'watch',
-        outcome: {
-          status: 'applied',
-          changes: [{ before: 'de', after: 'en', result: 'verified' }],
-        },
-      });
-      const { stdout } = await run('history');
-      expect(stdout).toMatch(/healed\n {4}language: "de" → "en" \(verified\)/);
-    },
-  );
+  it('heals what two reads have found, and records the former value', async () => {
+    writeFileSync(join(folder.path, 'settings.yaml'), settings('heal'));
+    const stop = await watching(() => journal().includes('"status":"in-sync"'));
+    const { code } = await stop('SIGINT');
+    expect(code).toBe(0);
+    expect(store.requests.filter(({ method }) => method === 'POST')).toHaveLength(1);
+    const { records } = await history();
+    expect(records.map(({ kind }) => kind)).toEqual([
+      'stopped',
+      'state',
+      'write',
+      'writing',
+      'state',
+      'started',
+    ]);
+    expect(records[2]).toMatchObject({
+      by: 'watch',
+      outcome: {
+        status: 'applied',
+        changes: [{ before: 'de', after: 'en', result: 'verified' }],
+      },
+    });
+    const { stdout } = await run('history');
+    expect(stdout).toMatch(/healed\n {4}language: "de" → "en" \(verified\)/);
+  });
 
-  it('heals nothing while an environment is suspended', { ...LONG, timeout: TIME }, async () => {
+  it('heals nothing while an environment is suspended', LONG, async () => {
     writeFileSync(join(folder.path, 'settings.yaml'), settings('heal'));
     const suspended = await run('suspend', '-e', 'default', 'moving', '--until', '1h');
     expect([suspended.code, suspended.stdout]).toEqual([
@@ -141,44 +131,38 @@ describe('setpoint watch', () => {
     expect(records[0]).toMatchObject({ kind: 'resumed', environment: 'default' });
   });
 
-  it(
-    'logs what a command has suspended and resumed, once',
-    { ...LONG, timeout: TIME },
-    async () => {
-      await run('suspend', '-e', 'default', 'before it began');
-      const time = quickTime();
-      const { child, ended } = start(['watch'], { cwd: folder.path, env: ENV, time });
-      let log = '';
-      child.stdout?.on('data', (chunk: Buffer) => (log += chunk.toString()));
-      const logged = async (text: string): Promise<void> => {
-        while (!log.includes(text) && child.exitCode === null)
-          await new Promise((resolve) => setTimeout(resolve, 50));
-      };
-      await logged('drift');
-      await run('resume', '-e', 'default', '--by', ' Bob ');
-      await logged('default: resumed');
-      await run('suspend', '-e', 'default', 'moving');
-      await logged('moving');
-      await run('suspend', '-e', 'default', 'still moving', '--by', 'Ada Lovelace');
-      await logged('still moving');
-      const { environments } = JSON.parse((await run('status', '-o', 'json')).stdout);
-      expect(environments[0]).toMatchObject({
-        suspended: { reason: 'still moving', by: 'Ada Lovelace' },
-        not_healed: 'suspended by Ada Lovelace: still moving',
-      });
-      expect((await run('status')).stdout).toContain('(suspended by Ada Lovelace: still moving)');
-      expect((await run('history')).stdout).toContain(
-        'suspended by Ada Lovelace until it is resumed',
-      );
-      child.kill('SIGTERM');
-      const { stdout } = await ended;
-      expect(stdout.match(/default: (suspended|resumed).*/g)).toEqual([
-        'default: resumed by Bob',
-        'default: suspended until it is resumed: moving',
-        'default: suspended by Ada Lovelace until it is resumed: still moving',
-      ]);
-    },
-  );
+  it('logs what a command has suspended and resumed, once', LONG, async () => {
+    await run('suspend', '-e', 'default', 'before it began');
+    const time = quickTime();
+    const { child, ended } = start(['watch'], { cwd: folder.path, env: ENV, time });
+    let log = '';
+    child.stdout?.on('data', (chunk: Buffer) => (log += chunk.toString()));
+    const logged = (text: string): Promise<void> =>
+      until(() => log.includes(text) || child.exitCode !== null);
+    await logged('drift');
+    await run('resume', '-e', 'default', '--by', ' Bob ');
+    await logged('default: resumed');
+    await run('suspend', '-e', 'default', 'moving');
+    await logged('moving');
+    await run('suspend', '-e', 'default', 'still moving', '--by', 'Ada Lovelace');
+    await logged('still moving');
+    const { environments } = JSON.parse((await run('status', '-o', 'json')).stdout);
+    expect(environments[0]).toMatchObject({
+      suspended: { reason: 'still moving', by: 'Ada Lovelace' },
+      not_healed: 'suspended by Ada Lovelace: still moving',
+    });
+    expect((await run('status')).stdout).toContain('(suspended by Ada Lovelace: still moving)');
+    expect((await run('history')).stdout).toContain(
+      'suspended by Ada Lovelace until it is resumed',
+    );
+    child.kill('SIGTERM');
+    const { stdout } = await ended;
+    expect(stdout.match(/default: (suspended|resumed).*/g)).toEqual([
+      'default: resumed by Bob',
+      'default: suspended until it is resumed: moving',
+      'default: suspended by Ada Lovelace until it is resumed: still moving',
+    ]);
+  });
 
   it('says so if it does not know the environment that somebody names', LONG, async () => {
     await (

@@ -12,6 +12,7 @@ import { clusterOf, leaseServer } from '../../fixture/lease-server.ts';
 import { writeUnderLocks, type WriterLine, type WriterTask } from '../../fixture/lock-writer.ts';
 import { LONG } from '../../fixture/long.ts';
 import { propertyRuns } from '../../fixture/property-runs.ts';
+import { until } from '../../fixture/until.ts';
 
 const PROCESSES = 4;
 const NAMES = ['prod', 'staging'];
@@ -147,16 +148,16 @@ function lastWriter(log: string): number | undefined {
 /** Waits until each lock was taken and written under since now: nothing that died may hold it for ever. */
 async function progress({ log, names }: WriterTask): Promise<void> {
   const before = linesOf(log).length;
-  for (;;) {
+  const isOver = (): boolean => {
     const later = linesOf(log).slice(before);
     const took = later.filter((line) => line.kind === 'took').map((line) => line.epoch);
     const isWritten = (name: string): boolean =>
       later.some(
         (line) => line.kind === 'write' && line.name === name && took.includes(line.epoch),
       );
-    if (names.every(isWritten)) return;
-    await sleep(50);
-  }
+    return names.every(isWritten);
+  };
+  await until(isOver, { show: () => linesOf(log).slice(before) });
 }
 
 /**
