@@ -176,7 +176,7 @@ export function renderFoundPlan(
   const section = planSection(plan, 'drift', { created_at: at });
   const warnings = section.warnings.filter((one) => writes || !isAboutWrite(one));
   const sentence = isTitled ? null : { ...section.sentence, rest: '' };
-  return markup`${sectionBodyHtml({ ...section, warnings, sentence }, true)}${
+  return markup`${sectionBodyHtml({ ...section, warnings, sentence })}${
     section.caveat === ''
       ? null
       : markup`<p class="soft">Some of these may be edits of the file: they have been there since the first read.</p>\n`

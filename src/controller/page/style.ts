@@ -12,7 +12,6 @@ h2 + p, h2 + .sentence { margin-top: .25rem; }
 b { font-weight: 650; }
 .skip { position: absolute; left: 1rem; top: -4rem; padding: .5rem .75rem; background: var(--card); border: 1px solid var(--edge); border-radius: 0 0 .5rem .5rem; z-index: 2; }
 .skip:focus { top: 0; }
-.unseen { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
 body > header { display: flex; flex-wrap: wrap; align-items: center; gap: .25rem 1rem; padding: .75rem 0; border-bottom: 1px solid var(--edge); }
 .brand { font-weight: 650; font-size: 1.0625rem; }
 .brand a { color: inherit; text-decoration: none; }
@@ -76,11 +75,6 @@ td[data-head='What'] { font-size: .8125rem; line-height: 1.35; }
 td[data-head='What'] p { overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
 td[data-head='What'] p:only-child { display: -webkit-box; -webkit-box-orient: vertical; -webkit-line-clamp: 2; white-space: normal; overflow-wrap: anywhere; }
 td[data-head='What'] .why { color: var(--soft); }
-table.differences { table-layout: fixed; margin-top: .5rem; border-top: 1px solid var(--edge); }
-.differences thead th:nth-child(n) { position: static; width: auto; background: none; padding-left: 0; }
-.differences tbody th, .differences tbody td { vertical-align: top; white-space: normal; overflow: visible; overflow-wrap: anywhere; padding: .5rem .75rem .5rem 0; }
-.differences tbody tr:hover { background: none; }
-.differences tbody th .soft { display: block; margin: .125rem 0 0; }
 .mend { margin-top: .5rem; }
 .mend code { background: var(--code); border-radius: .25rem; padding: .125rem .375rem; }
 button.copy { display: none; min-height: 1.75rem; padding: 0 .5rem; margin: 0 .25rem; font-size: .8125rem; }
@@ -151,10 +145,6 @@ ol { list-style: none; }
   tbody .group td[data-head='What'] p:first-child:nth-child(n) { max-width: none; }
   tbody tr[data-status='failed'] td[data-head='What'] p:nth-child(n) { display: -webkit-box; -webkit-box-orient: vertical; -webkit-line-clamp: 2; white-space: normal; overflow-wrap: anywhere; }
   tbody th .soft, tbody td[data-head='State'] .chip ~ .chip, tbody td[data-head='Last reads'], tbody td[data-head='Last read'], tbody td[data-head='Next read'] { display: none; }
-  .differences tbody tr { display: block; padding: .4375rem 0; }
-  .differences tbody td { display: block; padding: .125rem 0; }
-  .differences tbody th { display: block; padding: 0; }
-  .differences tbody td[data-head]::before { content: attr(data-head); display: block; color: var(--soft); font-size: .8125rem; }
 }
 @media (max-width: 39.99rem) {
   .facts { gap: .375rem; }

@@ -16,22 +16,23 @@ import { chipHtml, refHtml, renderLabelRow, softHtml, sourceHtml } from './parts
 
 const MOST_LINES = 16;
 
-/** Renders a change: path, both values, reason and source. For drift, renders what each side has. */
+/** Renders a change of a plan or an outcome: path, both values, reason and source. */
 export function changeHtml(shown: ShownChange): Markup {
   const { change, name, label, reason, result } = shown;
-  const { class: origin, ref, source } = change;
-  const chips = [
-    origin === undefined
-      ? null
-      : [' ', chipHtml({ mark: '', words: origin, color: CLASSES[origin] })],
-    result === null ? null : [' ', chipHtml(result)],
-  ];
+  const { ref, source } = change;
   return renderLabelRow(
     label,
-    markup`<p><code class="name">${name}</code>${chips}</p>\n`,
+    markup`<p><code class="name">${name}</code>${[classHtml(change), result === null ? null : [' ', chipHtml(result)]]}</p>\n`,
     valuesHtml(shown),
     softHtml(reason, refHtml(ref), sourceHtml(source)),
   );
+}
+
+/** Renders the kind of a change since the last apply, behind its name. */
+function classHtml({ class: kind }: ShownChange['change']): MarkupPart {
+  return kind === undefined
+    ? null
+    : [' ', chipHtml({ mark: '', words: kind, color: CLASSES[kind] })];
 }
 
 /** Differences as a table: what differs, what the file has and what the service has. A nested value is one cell, with its lines. */
@@ -51,31 +52,29 @@ ${changes.map(differenceHtml)}</tbody>
 /** The roles are repeated because browsers drop them if a style lays a row out as a card. */
 function differenceHtml(shown: ShownChange): Markup {
   const { change, name, reason, label } = shown;
-  const { class: origin, ref, source } = change;
+  const { ref, source } = change;
   const about = [reason === label.words ? null : reason, refHtml(ref), sourceHtml(source)];
-  const chip =
-    origin === undefined ? null : chipHtml({ mark: '', words: origin, color: CLASSES[origin] });
   return markup`<tr role="row">
-<th scope="row" role="rowheader"><code class="name">${name}</code> ${chip}${about.every((part) => part === null) ? null : softHtml(...about)}</th>
+<th scope="row" role="rowheader"><code class="name">${name}</code>${classHtml(change)}${about.every((part) => part === null) ? null : softHtml(...about)}</th>
 ${cellsHtml(shown)}</tr>
 `;
 }
 
-function cellsHtml(shown: ShownChange): Markup {
-  const { values, label } = shown;
-  const cells = (file: Markup, service: Markup): Markup =>
-    markup`<td role="cell" data-head="${capitalizeFirst(IN_THE_FILE)}">${file}</td>
-<td role="cell" data-head="${capitalizeFirst(ON_THE_SERVICE)}">${service}</td>
-`;
+function cellsHtml({ values, label }: ShownChange): Markup {
   switch (values.kind) {
     case 'none':
-      return markup`<td role="cell" colspan="2">${chipHtml(label)}</td>\n`;
     case 'arrow':
-      return cells(sideHtml('ins', values.after), valueHtml('del', values.before));
+      return markup`<td role="cell" colspan="2">${chipHtml(label)}</td>\n`;
     case 'sides':
-      return cells(sideHtml('ins', values.file), sideHtml('del', values.service));
-    case 'diff':
-      return markup`<td role="cell" colspan="2">${valuesHtml(shown)}</td>\n`;
+      return markup`<td role="cell" data-head="${capitalizeFirst(IN_THE_FILE)}">${sideHtml('ins', values.file)}</td>
+<td role="cell" data-head="${capitalizeFirst(ON_THE_SERVICE)}">${sideHtml('del', values.service)}</td>
+`;
+    case 'diff': {
+      const { before, after } = values;
+      return markup`<td role="cell" colspan="2"><p class="sides"><del>--- ${ON_THE_SERVICE}${before === null ? ': none' : ''}</del> <ins>+++ ${IN_THE_FILE}${after === null ? ': none' : ''}</ins></p>
+${isTooLong(before, after) ? bothHtml(before, after) : diffHtml(before, after)}</td>
+`;
+    }
   }
 }
 
@@ -89,27 +88,17 @@ const CLASSES: Readonly<Record<ChangeClass, Paint>> = {
   conflict: 'red',
 };
 
-function valuesHtml({ voice, values }: ShownChange): MarkupPart {
+function valuesHtml({ values }: ShownChange): Markup | null {
   switch (values.kind) {
     case 'none':
+    case 'sides':
       return null;
     case 'arrow':
       return arrowHtml(values.before, sideHtml('ins', values.after));
-    case 'sides':
-      return markup`<dl class="sides">
-<dt>${IN_THE_FILE}</dt><dd>${sideHtml('ins', values.file)}</dd>
-<dt>${ON_THE_SERVICE}</dt><dd>${sideHtml('del', values.service)}</dd>
-</dl>
-`;
-    case 'diff': {
-      const { before, after } = values;
-      if (voice === 'plan')
-        return isTooLong(before, after)
-          ? arrowHtml(before, valueHtml('ins', after))
-          : diffHtml(before, after);
-      const heads = markup`<p class="sides"><del>--- ${ON_THE_SERVICE}${before === null ? ': none' : ''}</del> <ins>+++ ${IN_THE_FILE}${after === null ? ': none' : ''}</ins></p>\n`;
-      return [heads, isTooLong(before, after) ? bothHtml(before, after) : diffHtml(before, after)];
-    }
+    case 'diff':
+      return isTooLong(values.before, values.after)
+        ? arrowHtml(values.before, valueHtml('ins', values.after))
+        : diffHtml(values.before, values.after);
   }
 }
 

@@ -105,9 +105,14 @@ nav > .soft { padding-bottom: .5rem; }
 .name { font-weight: 600; }
 .values { margin: .25rem 0; }
 del, ins { text-decoration: none; }
-.sides { margin: .25rem 0; }
-p.sides > * { padding: 0 .35em; border-radius: .25rem; font-size: .8125rem; }
-dl.sides > dt { color: var(--soft); font-size: .875rem; }
+.sides > * { padding: 0 .35em; border-radius: .25rem; font-size: .8125rem; }
+.unseen { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
+table.differences { width: 100%; border-collapse: collapse; table-layout: fixed; margin-top: .5rem; border-top: 1px solid var(--edge); font-size: .9375rem; }
+.differences thead th:nth-child(n) { position: static; width: auto; background: none; padding: .5rem .75rem .5rem 0; text-align: left; color: var(--soft); font-size: .8125rem; font-weight: 550; }
+.differences tbody th, .differences tbody td { vertical-align: top; text-align: left; font-weight: 400; white-space: normal; overflow: visible; overflow-wrap: anywhere; padding: .5rem .75rem .5rem 0; }
+.differences tr > * { border-top: 1px solid var(--edge); }
+.differences tbody tr:hover { background: none; }
+.differences tbody th .soft { display: block; margin: .125rem 0 0; }
 .value { display: inline-block; max-width: 100%; padding: 0 .35em; border-radius: .25rem; white-space: pre-wrap; vertical-align: top; }
 .long > summary { position: relative; list-style: none; padding-left: 1.1rem; }
 .long > summary::-webkit-details-marker { display: none; }
@@ -131,6 +136,12 @@ footer p code { color: var(--text); }
   .rows > li { display: grid; grid-template-columns: 6rem minmax(0, 1fr); gap: .75rem; }
   .overview > li { display: grid; grid-template-columns: minmax(0, 10rem) minmax(0, 9rem) minmax(0, 1fr); gap: .75rem; align-items: baseline; }
   .overview .chip { justify-self: start; }
+}
+@media (max-width: 59.99rem) {
+  .differences thead { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
+  .differences tbody tr { display: block; padding: .4375rem 0; border-top: 1px solid var(--edge); }
+  .differences tbody tr > *, .differences tbody tr + tr > * { display: block; padding: .125rem 0; border: 0; }
+  .differences tbody td[data-head]::before { content: attr(data-head); display: block; color: var(--soft); font-size: .8125rem; }
 }
 @media print {
   :root {

@@ -29,10 +29,9 @@ ${about === '' ? null : softHtml(about)}${sectionBodyHtml(section)}</section>
 `;
 }
 
-/** Renders a section below its title. `inTable`: its changes are those of a table, the file's values next to the service's. */
+/** Renders a section below its title. Drift is a table, the file's values next to the service's. */
 export function sectionBodyHtml(
   section: Omit<Section, 'sentence'> & { readonly sentence: Sentence | null },
-  inTable = false,
 ): Markup {
   const { command, organization, seen, sentence, changes, unknown, remaining, proofs } = section;
   return markup`${sentence === null ? null : markup`<p class="sentence">${sentenceText(sentence)}</p>\n`}${[
@@ -47,9 +46,7 @@ export function sectionBodyHtml(
       WARN,
       section.warnings.map(({ message }) => message),
     ),
-    inTable
-      ? differencesHtml(changes)
-      : rowsHtml(command === 'drift' ? 'Differences' : 'Changes', changes.map(changeHtml)),
+    command === 'drift' ? differencesHtml(changes) : rowsHtml('Changes', changes.map(changeHtml)),
     rowsHtml('Could not be compared', unknown.map(unknownHtml)),
     ...waysSentences(section.ways, command).map((sentence) => softHtml(sentence)),
     rowsHtml('Checked by the service', (proofs ?? []).map(proofHtml)),
