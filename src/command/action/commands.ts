@@ -36,6 +36,7 @@ import {
 import { PLAIN } from '../../reconciler/render/text.ts';
 import { hintsInInputs, problemsInInputs, type Inputs } from './inputs.ts';
 import {
+  createStepResult,
   errorLog,
   inert,
   LOG,
@@ -45,20 +46,17 @@ import {
   type StepContext,
 } from './report.ts';
 import { readForPulls } from './pull-drift.ts';
-import { outcomeAtRoot, planAtRoot, validationAtRoot } from './workspace-paths.ts';
+import { changesAtRoot, validationAtRoot } from './workspace-paths.ts';
 
 /** Runs the command that the inputs name. Throws what keeps it from beginning. */
-export function perform(inputs: Inputs, setting: StepContext): StepResult | Promise<StepResult> {
-  switch (inputs.command) {
-    case 'validate':
-      return validateStep(inputs, setting);
-    case 'plan':
-      return planStep(inputs, setting);
-    case 'apply':
-      return applyStep(inputs, setting);
-    case 'drift':
-      return driftStep(inputs, setting);
-  }
+export async function perform(inputs: Inputs, context: StepContext): Promise<StepResult> {
+  if (inputs.command === 'validate') return validateStep(inputs, context);
+  const snapshot = inputs['snapshot-out'];
+  const request = createRequest(inputs, context);
+  if (snapshot !== undefined) checkWritable(snapshot);
+  const result = await STEPS[inputs.command](inputs, request, context);
+  if (snapshot !== undefined && !context.signal.aborted) await saveSnapshot(snapshot, request);
+  return result;
 }
 
 /** Checks the files, offline. */
@@ -66,101 +64,96 @@ function validateStep(inputs: Inputs, { env, commit }: StepContext): StepResult 
   const { targets, diagnostics: found } = checkTargets({ file: inputs.files, env });
   const diagnostics = problemsInInputs(found);
   const document = validationDocument(diagnostics);
-  const comments = createStickyComments(document, commit);
   const names = namesListed(targets.map(({ name }) => name));
-  return {
+  return createStepResult({
     code: document.valid ? 0 : 3,
     text: `${diagnosticsText(diagnostics, PLAIN)}${document.valid ? `Valid: ${names}.\n` : ''}`,
     annotations: validationAnnotations(validationAtRoot(document)),
     summary: validationMarkdown(document),
-    comments,
-    changes: 0,
-    unknown: 0,
-    planPath: null,
-    drift: null,
-    readForPulls: null,
-  };
+    comments: createStickyComments(document, commit),
+  });
 }
 
+type Step = (inputs: Inputs, request: PlanRequest, context: StepContext) => Promise<StepResult>;
+
+const STEPS: Readonly<Record<'plan' | 'apply' | 'drift', Step>> = {
+  plan: planStep,
+  apply: applyStep,
+  drift: driftStep,
+};
+
 /** Plans, and saves the plan: for an apply it is what was approved. */
-async function planStep(inputs: Inputs, setting: StepContext): Promise<StepResult> {
-  const path = inputs.plan ?? (await temporaryPlanPath(setting.env));
+async function planStep(
+  inputs: Inputs,
+  request: PlanRequest,
+  { env, commit }: StepContext,
+): Promise<StepResult> {
+  const path = inputs.plan ?? (await createPlanPath(env));
   checkWritable(path);
-  if (inputs.snapshotOut !== null) checkWritable(inputs.snapshotOut);
-  const options = optionsFor(inputs, setting);
-  const saved = await plan({
-    ...options,
-    snapshot: inputs.snapshot ?? undefined,
-    maxAge: inputs.maxAge,
-  });
-  await saveSnapshot(inputs, options);
+  const { snapshot, 'max-age': maxAge } = inputs;
+  const saved = await plan({ ...request, snapshot, maxAge });
   await writeAside(path, renderJson(saved));
   const document = hintsInInputs(saved);
   const { environments } = document;
-  const comments = createStickyComments(document, setting.commit);
-  return {
+  const fails = environments.flatMap(({ proofs = [] }) =>
+    proofs.filter(({ status }) => status === 'fails').map(() => ERRORS['check-failed'].exit),
+  );
+  return createStepResult({
     code: worstExitCode([
       ...environments.map(({ error }) => computeErrorExitCode(error)),
-      ...environments.map(({ proofs = [] }) =>
-        proofs.some(({ status }) => status === 'fails') ? ERRORS['check-failed'].exit : 0,
-      ),
+      ...fails,
     ]),
     text: planText(document, LOG) + errorLog(environments),
-    annotations: planAnnotations(planAtRoot(document)),
+    annotations: planAnnotations(changesAtRoot(document)),
     summary: planMarkdown(document, LONGEST_SUMMARY),
-    comments: [...comments, failureComment(null, inputs.environments ?? [], setting.commit)],
+    comments: [
+      ...createStickyComments(document, commit),
+      failureComment(null, inputs.environments ?? [], commit),
+    ],
     changes: environments.flatMap(({ changes }) => changes).length,
     unknown: document.summary.unknown,
     planPath: path,
-    drift: null,
-    readForPulls: null,
-  };
+  });
 }
 
 /** Makes the service equal to the file. There is no question: a saved plan is the approval, or else the step itself. */
-async function applyStep(inputs: Inputs, setting: StepContext): Promise<StepResult> {
-  if (inputs.snapshotOut !== null) checkWritable(inputs.snapshotOut);
-  const options = optionsFor(inputs, setting);
+async function applyStep(
+  { plan: path, all, allow }: Inputs,
+  request: PlanRequest,
+  { abandon, commit }: StepContext,
+): Promise<StepResult> {
   const outcome = await apply({
-    ...options,
-    approved: inputs.plan === null ? undefined : await readSaved(inputs.plan, ['plan']),
-    all: inputs.all,
-    allow: inputs.allow,
-    abandon: setting.abandon,
+    ...request,
+    approved: path === undefined ? undefined : await readSaved(path, ['plan']),
+    all,
+    allow,
+    abandon,
     // In the log before anything is written.
     onPlan: async (environment) => {
       process.stdout.write(inert(previewText(environment, LOG)));
     },
   });
-  if (!setting.signal.aborted) await saveSnapshot(inputs, options);
   const document = hintsInInputs(outcome);
   const { environments } = document;
-  const comments = createStickyComments(document, setting.commit);
-  const sent = environments.flatMap(({ changes }) =>
-    changes.filter(({ result }) => result !== 'not-sent'),
-  );
-  return {
+  const changes = environments.flatMap((one) => one.changes);
+  return createStepResult({
     code: worstExitCode(environments.map(({ error }) => computeErrorExitCode(error))),
     text: outcomeText(document, LOG) + errorLog(environments),
-    annotations: outcomeAnnotations(outcomeAtRoot(document)),
+    annotations: outcomeAnnotations(changesAtRoot(document)),
     summary: outcomeMarkdown(document, LONGEST_SUMMARY),
-    comments,
-    changes: sent.length,
+    comments: createStickyComments(document, commit),
+    changes: changes.filter(({ result }) => result !== 'not-sent').length,
     unknown: document.summary.unknown,
-    planPath: inputs.plan,
-    drift: null,
-    readForPulls: null,
-  };
+    planPath: path ?? null,
+  });
 }
 
 /** Finds whether another client has changed a service since the file was applied. */
-async function driftStep(inputs: Inputs, setting: StepContext): Promise<StepResult> {
-  if (inputs.snapshotOut !== null) checkWritable(inputs.snapshotOut);
-  const options = optionsFor(inputs, setting);
-  const document = hintsInInputs(await drift(options));
-  await saveSnapshot(inputs, options);
+async function driftStep(inputs: Inputs, request: PlanRequest): Promise<StepResult> {
+  const document = hintsInInputs(await drift(request));
   const { environments } = document;
-  return {
+  const { declared } = selectRun({ ...request, onSelected: undefined });
+  return createStepResult({
     code: worstExitCode(
       environments.map((one) =>
         hasDrifted(one) || (inputs.strict && one.unknown.length > 0)
@@ -169,43 +162,37 @@ async function driftStep(inputs: Inputs, setting: StepContext): Promise<StepResu
       ),
     ),
     text: planText(document, LOG, 'drift') + errorLog(environments),
-    annotations: driftAnnotations(planAtRoot(document)),
+    annotations: driftAnnotations(changesAtRoot(document)),
     summary: driftMarkdown(document, LONGEST_SUMMARY),
-    comments: [],
     changes: environments.flatMap(({ changes }) => changes).length,
     unknown: document.summary.unknown,
-    planPath: null,
-    drift: { document, declared: listDeclaredNames(options) },
-    readForPulls: inputs.openPullRequest === false ? null : () => readForPulls(document, options),
-  };
-}
-
-function listDeclaredNames(options: Options): readonly string[] {
-  return selectRun({ ...options, onSelected: undefined }).declared.map(({ name }) => name);
+    drift: { document, declared: declared.map(({ name }) => name) },
+    readForPulls:
+      inputs['open-pull-request'] === false ? null : () => readForPulls(document, request),
+  });
 }
 
 /** The inputs as operations take them. */
-function optionsFor(inputs: Inputs, { env, signal }: StepContext): PlanRequest {
-  const { files, environments, selector, shard, base, policy, rotate, without, only, strict } =
-    inputs;
+function createRequest(inputs: Inputs, { env, signal }: StepContext): PlanRequest {
+  const { shard, selector, base, policy, rotate, without, only, strict, check } = inputs;
   return {
-    file: files,
+    file: inputs.files,
     env,
-    targets: environments,
+    targets: inputs.environments,
     targetsFrom: 'the input environments',
-    selector: selector ?? undefined,
+    selector,
     selectorFrom: 'the input selector',
     shard,
     onSelected: (own, chosen) => {
       if (shard !== undefined) process.stdout.write(shardText(shard, own, chosen));
     },
-    base: base ?? undefined,
-    policy: policy ?? undefined,
+    base,
+    policy,
     rotate,
     without,
     only,
     strict,
-    check: inputs.check,
+    check,
     onChecks: (target, costs) => {
       process.stdout.write(inert(`${target}: ${costsText(costs)}\n`));
     },
@@ -214,17 +201,16 @@ function optionsFor(inputs: Inputs, { env, signal }: StepContext): PlanRequest {
 }
 
 /** In a folder of its own, because a job may plan more than once. */
-async function temporaryPlanPath(env: StepContext['env']): Promise<string> {
+async function createPlanPath(env: StepContext['env']): Promise<string> {
   const folder = await mkdtemp(join(env['RUNNER_TEMP'] ?? tmpdir(), 'setpoint-'));
   return join(folder, 'plan.json');
 }
 
 /** Saves the state of the services, masked, for plans against it. If none could be read, the existing snapshot stays. */
-async function saveSnapshot({ snapshotOut }: Inputs, selected: Options): Promise<void> {
-  if (snapshotOut === null) return;
-  const options = { ...selected, onSelected: undefined };
+async function saveSnapshot(path: string, request: Options): Promise<void> {
+  const options = { ...request, onSelected: undefined };
   const targets = selectTargets(options);
   const document = await get({ ...options, resources: ['settings', ...listsFor(targets)] });
   if (document.environments.every(({ status }) => status === 'error')) return;
-  await writeAside(snapshotOut, renderJson(document));
+  await writeAside(path, renderJson(document));
 }

@@ -11,7 +11,7 @@ import { failureAnnotations } from '../../reconciler/render/github/annotations.t
 import { failureMarkdown } from '../../reconciler/render/markdown/comments.ts';
 import { PLAIN } from '../../reconciler/render/text.ts';
 import { inInputs, problemsInInputs, type Inputs } from './inputs.ts';
-import type { StepResult, StepContext } from './report.ts';
+import { createStepResult, type StepResult, type StepContext } from './report.ts';
 import { failureAtRoot } from './workspace-paths.ts';
 
 /** The result of a command that could not begin. That of a plan is also a comment: the other comments are outdated then. */
@@ -23,18 +23,13 @@ export function failureResult(
   const error = inWordsOfInputs(asSetpointError(thrown));
   const document = failureDocument(error);
   const planning = inputs?.command === 'plan';
-  return {
+  return createStepResult({
     code: error.exitCode,
     text: `${formatDiagnosticLines(error)}${errorText(error, PLAIN)}`,
     annotations: failureAnnotations(failureAtRoot(document)),
     summary: failureMarkdown(document),
     comments: planning ? [failureComment(document, inputs.environments ?? [], commit)] : [],
-    changes: 0,
-    unknown: 0,
-    planPath: null,
-    drift: null,
-    readForPulls: null,
-  };
+  });
 }
 
 /** An error of an operation names flags; a step has inputs. */

@@ -2,181 +2,138 @@ import { getInput } from '@actions/core';
 import type { Diagnostic } from '../../reconciler/model/diagnostic.ts';
 import { RULES, type Refusal } from '../../reconciler/model/guard.ts';
 import { type ErrorReport, usageError } from '../../reconciler/model/error.ts';
-import type { Shard } from '../../reconciler/model/shard.ts';
 import { choicesHint } from '../../reconciler/model/wording.ts';
 import { parseAge, parseShard } from '../../reconciler/operations/flag-values.ts';
 
 const COMMANDS = ['validate', 'plan', 'apply', 'drift'] as const;
 export type Command = (typeof COMMANDS)[number];
 
-/** The inputs of the step, its `with:`. Without a value, a list is undefined and a text is null. */
-export interface Inputs {
-  readonly command: Command;
-  readonly files: readonly string[] | undefined;
-  readonly environments: readonly string[] | undefined;
-  readonly selector: string | null;
-  readonly shard: Shard | undefined;
-  readonly all: boolean;
-  /** plan: where to write it; apply: the approved one. */
-  readonly plan: string | null;
-  readonly snapshot: string | null;
-  readonly snapshotOut: string | null;
-  /** plan: the highest age of the snapshot, in milliseconds. */
-  readonly maxAge: number | undefined;
-  readonly base: string | null;
-  readonly policy: string | null;
-  readonly rotate: readonly string[] | undefined;
-  readonly without: readonly string[] | undefined;
-  readonly only: readonly string[] | undefined;
-  readonly allow: readonly string[] | undefined;
-  /** plan, drift: what could not be compared counts. */
-  readonly strict: boolean;
-  /** plan, apply: have the service try what would change. */
-  readonly check: boolean;
-  readonly failOnDrift: boolean;
-  /** drift: `dry-run` only prints what pull requests would write. */
-  readonly openPullRequest: boolean | 'dry-run';
-  readonly secrets: string | null;
-  readonly comment: boolean;
-  readonly token: string;
+/** How the text of an input is read; undefined if it has none. */
+const FORMS = {
+  text: (_: string, given: string) => given || undefined,
+  /** One a line, or several separated by commas. */
+  list: (_: string, given: string): readonly string[] | undefined => {
+    const named = given.split(/[\n,]/).map((entry) => entry.trim());
+    const entries = named.filter((entry) => entry !== '');
+    return entries.length === 0 ? undefined : [...new Set(entries)];
+  },
+  flag: (name: string, given: string): boolean => {
+    const word = given.toLowerCase();
+    if (word === '' || word === 'false') return false;
+    if (word === 'true') return true;
+    throw usageError(`The input ${name} must be true or false.`, 'Write one of the two.');
+  },
+  /** On unless it is false. */
+  switch: (name: string, given: string): boolean => given === '' || FORMS.flag(name, given),
+  /** `dry-run` only prints what would be written. */
+  trial: (name: string, given: string): boolean | 'dry-run' =>
+    given === 'dry-run' ? given : FORMS.flag(name, given),
+  age: (name: string, given: string) =>
+    given === '' ? undefined : parseAge(`The input ${name}`, given),
+  shard: (name: string, given: string) =>
+    given === '' ? undefined : parseShard(`The input ${name}`, given),
+};
+
+interface InputSpec {
+  readonly form: keyof typeof FORMS;
+  /** The commands that take it, if not all do. */
+  readonly by?: readonly Command[];
+  /** The flags in messages of the command line that it stands for, as a pattern; absent if it is the flag of the same name. */
+  readonly flag?: string;
 }
 
-/** The inputs that only some commands take. With another command, one that is not empty is an error. */
-const TAKEN_BY: Readonly<Record<string, readonly Command[]>> = {
-  environments: ['plan', 'apply', 'drift'],
-  selector: ['plan', 'apply', 'drift'],
-  shard: ['plan', 'apply', 'drift'],
-  all: ['plan', 'apply', 'drift'],
-  plan: ['plan', 'apply'],
-  snapshot: ['plan'],
-  'max-age': ['plan'],
-  'snapshot-out': ['plan', 'apply', 'drift'],
-  base: ['plan', 'apply', 'drift'],
-  policy: ['plan', 'apply', 'drift'],
-  rotate: ['plan', 'apply'],
-  without: ['plan', 'apply'],
-  only: ['plan', 'apply', 'drift'],
-  allow: ['apply'],
-  strict: ['plan', 'drift'],
-  check: ['plan', 'apply'],
-  'fail-on-drift': ['drift'],
-  'open-pull-request': ['drift'],
-};
+const PLANNING: readonly Command[] = ['plan', 'apply', 'drift'];
+const WRITING: readonly Command[] = ['plan', 'apply'];
+
+/** The inputs of the step, its `with:`. */
+export const INPUTS = {
+  command: { form: 'text' },
+  files: { form: 'list', flag: '-f' },
+  environments: { form: 'list', by: PLANNING, flag: '(?:-e|--env)(?: NAME)?' },
+  selector: { form: 'text', by: PLANNING, flag: '-l' },
+  shard: { form: 'shard', by: PLANNING },
+  all: { form: 'flag', by: PLANNING },
+  plan: { form: 'text', by: WRITING },
+  snapshot: { form: 'text', by: ['plan'] },
+  'max-age': { form: 'age', by: ['plan'] },
+  'snapshot-out': { form: 'text', by: PLANNING },
+  base: { form: 'text', by: PLANNING },
+  policy: { form: 'text', by: PLANNING },
+  rotate: { form: 'list', by: WRITING },
+  without: { form: 'list', by: WRITING },
+  only: { form: 'list', by: PLANNING },
+  allow: { form: 'list', by: ['apply'] },
+  strict: { form: 'flag', by: ['plan', 'drift'] },
+  check: { form: 'flag', by: WRITING },
+  'fail-on-drift': { form: 'flag', by: ['drift'] },
+  'open-pull-request': { form: 'trial', by: ['drift'] },
+  comment: { form: 'switch' },
+  'working-directory': { form: 'text' },
+  secrets: { form: 'text' },
+  'github-token': { form: 'text' },
+} as const satisfies Readonly<Record<string, InputSpec>>;
+
+type InputName = keyof typeof INPUTS;
+
+export type Inputs = {
+  readonly [Name in InputName]: ReturnType<(typeof FORMS)[(typeof INPUTS)[Name]['form']]>;
+} & { readonly command: Command };
+
+const EXCLUDING: readonly (readonly [InputName, InputName, string])[] = [
+  ['all', 'environments', 'Leave one of them out.'],
+  ['all', 'selector', 'Leave one of them out.'],
+  [
+    'snapshot',
+    'snapshot-out',
+    'Leave one of them out: a plan against a snapshot reads no service.',
+  ],
+];
 
 /** Throws a usage error if they are wrong, before anything is done. */
 export function readInputs(): Inputs {
   const command = parseCommandInput(getInput('command'));
-  for (const [name, commands] of Object.entries(TAKEN_BY)) {
-    if (commands.includes(command) || ['', 'false'].includes(getInput(name))) continue;
-    throw usageError(`The command ${command} does not take the input ${name}.`, 'Leave it out.');
-  }
-  const [all, environments, selector] = [
-    flagInput('all'),
-    readListInput('environments'),
-    readTextInput('selector'),
-  ];
-  const chosen =
-    environments === undefined ? (selector === null ? null : 'selector') : 'environments';
-  if (all && chosen !== null) {
-    throw usageError(`The inputs all and ${chosen} exclude each other.`, 'Leave one of them out.');
-  }
-  const [snapshot, snapshotOut] = [readTextInput('snapshot'), readTextInput('snapshot-out')];
-  if (snapshot !== null && snapshotOut !== null) {
-    throw usageError(
-      'The inputs snapshot and snapshot-out exclude each other.',
-      'Leave one of them out: a plan against a snapshot reads no service.',
-    );
-  }
-  return {
-    command,
-    files: readListInput('files'),
-    environments,
-    selector,
-    shard: shard('shard'),
-    all,
-    plan: readTextInput('plan'),
-    snapshot,
-    snapshotOut,
-    maxAge: age('max-age'),
-    base: readTextInput('base'),
-    policy: readTextInput('policy'),
-    rotate: readListInput('rotate'),
-    without: readListInput('without'),
-    only: readListInput('only'),
-    allow: readListInput('allow'),
-    strict: flagInput('strict'),
-    check: flagInput('check'),
-    failOnDrift: flagInput('fail-on-drift'),
-    openPullRequest:
-      getInput('open-pull-request') === 'dry-run' ? 'dry-run' : flagInput('open-pull-request'),
-    secrets: readTextInput('secrets'),
-    comment: flagInput('comment', true),
-    token: getInput('github-token'),
-  };
+  const read = Object.entries<InputSpec>(INPUTS).map(([name, { form, by = COMMANDS }]) => {
+    const given = getInput(name);
+    if (!by.includes(command) && given !== '' && given !== 'false')
+      throw usageError(`The command ${command} does not take the input ${name}.`, 'Leave it out.');
+    return [name, FORMS[form](name, given)] as const;
+  });
+  const inputs = Object.fromEntries(read) as Inputs;
+  for (const [one, other, hint] of EXCLUDING)
+    if (inputs[one] !== undefined && inputs[one] !== false && inputs[other] !== undefined)
+      throw usageError(`The inputs ${one} and ${other} exclude each other.`, hint);
+  return inputs;
 }
 
 function parseCommandInput(name: string): Command {
   const command = COMMANDS.find((known) => known === name);
   if (command !== undefined) return command;
-  const hint = choicesHint(name, COMMANDS);
-  throw usageError('The input command does not name a command.', hint);
+  throw usageError('The input command does not name a command.', choicesHint(name, COMMANDS));
 }
 
-function readTextInput(name: string): string | null {
-  return getInput(name) || null;
-}
-
-function age(name: string): number | undefined {
-  const given = getInput(name);
-  return given === '' ? undefined : parseAge(`The input ${name}`, given);
-}
-
-function shard(name: string): Shard | undefined {
-  const given = getInput(name);
-  return given === '' ? undefined : parseShard(`The input ${name}`, given);
-}
-
-/** One a line, or several separated by commas. */
-function readListInput(name: string): readonly string[] | undefined {
-  const entries = getInput(name).split(/[\n,]/);
-  const named = entries.map((entry) => entry.trim()).filter((entry) => entry !== '');
-  return named.length === 0 ? undefined : [...new Set(named)];
-}
-
-function flagInput(name: string, otherwise = false): boolean {
-  const given = getInput(name).toLowerCase();
-  if (given === '') return otherwise;
-  if (given === 'true' || given === 'false') return given === 'true';
-  throw usageError(`The input ${name} must be true or false.`, 'Write one of the two.');
-}
-
-const ALLOWED_RULE = new RegExp(`--allow (${RULES.join('|')})(?![\\w-])`, 'g');
+/** The flags of messages, each with the words of a step for it, in the order of replacement. */
+const WORDS: readonly (readonly [flag: RegExp, words: string])[] = [
+  [new RegExp(`--allow (${RULES.join('|')})(?![\\w-])`, 'g'), 'the input allow: $1'],
+  ...Object.entries<InputSpec>(INPUTS).map(
+    ([name, { flag = `--${name}` }]) =>
+      [new RegExp(`(?<![\\w-])${flag}(?![\\w-])`, 'g'), `the input ${name}`] as const,
+  ),
+  // No input raises the limit.
+  [
+    /Raise the limit with --max-file-size[^.]*\./g,
+    'Split it into several files, and name them in the input files.',
+  ],
+  [/^the input/g, 'The input'],
+];
 
 /** A sentence written for the command line, with the inputs of a step instead of flags. */
 export function inInputs(text: string): string {
-  const named = text
-    .replaceAll(ALLOWED_RULE, 'the input allow: $1')
-    .replaceAll(/(?<![\w-])(?:-e|--env)(?: NAME)?(?![\w-])/g, 'the input environments')
-    .replaceAll(/(?<![\w-])-f(?![\w-])/g, 'the input files')
-    .replaceAll(/(?<![\w-])-l(?![\w-])/g, 'the input selector')
-    .replaceAll(
-      /(?<![\w-])--(all|allow|base|max-age|check|policy|snapshot|rotate|strict|without|only)(?![\w-])/g,
-      'the input $1',
-    );
-  return named.replace(NO_INPUT, SPLIT).replace(/^the input/, 'The input');
+  return WORDS.reduce((all, [flag, words]) => all.replace(flag, words), text);
 }
-
-/** The hint about a limit that no input raises. */
-const NO_INPUT = /Raise the limit with --max-file-size[^.]*\./;
-const SPLIT = 'Split it into several files, and name them in the input files.';
 
 /** Returns problems of settings files with the same replacement. */
 export function problemsInInputs(diagnostics: readonly Diagnostic[]): readonly Diagnostic[] {
-  return diagnostics.map((one) => ({
-    ...one,
-    message: inInputs(one.message),
-    hint: inInputs(one.hint),
-  }));
+  return diagnostics.map((one) => ({ ...hintInInputs(one), message: inInputs(one.message) }));
 }
 
 interface Hinting {

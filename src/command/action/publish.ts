@@ -7,6 +7,7 @@ import { readJobAccess, type PullRequest } from '../github/job.ts';
 import { writeComments, type StickyComment } from '../github/sticky-comment.ts';
 import { SYSTEM_CLOCK } from '../../reconciler/host/this-process.ts';
 import { asSetpointError, type SetpointError } from '../../reconciler/model/error.ts';
+import type { Inputs } from './inputs.ts';
 import { hasDrifted, type FoundDrift } from './report.ts';
 import type { Variables } from '../../reconciler/model/ports.ts';
 
@@ -17,7 +18,7 @@ import type { Variables } from '../../reconciler/model/ports.ts';
 export async function publishComments(
   comments: readonly StickyComment[],
   pull: PullRequest,
-  token: string,
+  { 'github-token': token = '' }: Inputs,
   env: Variables,
 ): Promise<void> {
   try {
@@ -47,8 +48,7 @@ export async function publishComments(
  */
 export async function publishDrift(
   { document, declared }: FoundDrift,
-  files: readonly string[],
-  token: string,
+  { files = [], 'github-token': token = '' }: Inputs,
   env: Variables,
 ): Promise<SetpointError | null> {
   try {

@@ -81,13 +81,13 @@ export async function publishPulls(
   try {
     const base = findRunBranch(env);
     const environments = await read();
-    if (inputs.openPullRequest === 'dry-run') {
+    if (inputs['open-pull-request'] === 'dry-run') {
       notice('See the log for what they would write.', {
         title: 'Dry run: no pull request was opened',
       });
       return { numbers, code: 0 };
     }
-    const access = readJobAccess(env, inputs.token);
+    const access = readJobAccess(env, inputs['github-token'] ?? '');
     const github = gitHub(access, SYSTEM_CLOCK);
     const branches = createBranchesClient(access, SYSTEM_CLOCK);
     for await (const done of writeDriftPulls(

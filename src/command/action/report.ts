@@ -59,6 +59,21 @@ export interface StepResult {
   readonly readForPulls: (() => Promise<readonly ReadEnvironment[]>) | null;
 }
 
+/** The result of a command; what is left out of it there is none of. */
+export function createStepResult(
+  part: Pick<StepResult, 'code' | 'text' | 'annotations' | 'summary'> & Partial<StepResult>,
+): StepResult {
+  return {
+    comments: [],
+    changes: 0,
+    unknown: 0,
+    planPath: null,
+    drift: null,
+    readForPulls: null,
+    ...part,
+  };
+}
+
 /** The context of a command, next to its inputs. */
 export interface StepContext {
   readonly env: Variables;

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { error as errorLine, getInput, setOutput, summary } from '@actions/core';
+import { error as errorLine, setOutput, summary } from '@actions/core';
 import { parseEventPullRequest, type PullRequest } from '../github/job.ts';
 import { findTracer } from '../../reconciler/host/this-process.ts';
 import { SetpointError, worstExitCode } from '../../reconciler/model/error.ts';
@@ -21,8 +21,8 @@ export async function runStep(signals: Signals): Promise<boolean> {
   let result: StepResult;
   try {
     inputs = readInputs();
-    enter(getInput('working-directory'));
-    const env = createStepVariables(process.env, inputs.secrets, pull?.headSha ?? null);
+    enter(inputs['working-directory']);
+    const env = createStepVariables(process.env, inputs.secrets ?? null, pull?.headSha ?? null);
     const read = inputs;
     const performing = async () => perform(read, { env, commit, ...signals });
     const tracer = await findTracer();
@@ -43,11 +43,11 @@ export async function runStep(signals: Signals): Promise<boolean> {
   setOutput('plan_path', result.planPath ?? '');
   setOutput('drift', drifted);
   setOutput('pull_requests', pulls.numbers.join(','));
-  if ((drifted || code === 2) && inputs?.failOnDrift === true) {
+  if ((drifted || code === 2) && inputs?.['fail-on-drift'] === true) {
     const what = drifted ? 'Drift found.' : 'Some values could not be compared.';
     errorLine(what, { title: 'setpoint' });
   }
-  return code === 0 || (code === 2 && inputs?.failOnDrift === false);
+  return code === 0 || (code === 2 && inputs?.['fail-on-drift'] === false);
 }
 
 /** On the pull request or in issues. Returns the exit code of what should have been published and could not be. */
@@ -58,14 +58,14 @@ async function publish(
 ): Promise<number> {
   if (inputs?.comment !== true) return 0;
   if (result.drift !== null) {
-    const problem = await publishDrift(result.drift, inputs.files ?? [], inputs.token, process.env);
+    const problem = await publishDrift(result.drift, inputs, process.env);
     if (problem === null) return 0;
     errorLine(`${problem.message} ${problem.hint}`, {
       title: 'The drift issues could not be updated',
     });
     return problem.exitCode;
   }
-  if (pull !== null) await publishComments(result.comments, pull, inputs.token, process.env);
+  if (pull !== null) await publishComments(result.comments, pull, inputs, process.env);
   return 0;
 }
 
@@ -74,8 +74,8 @@ async function summarize({ summary: markdown }: StepResult): Promise<void> {
   await summary.addRaw(markdown).write();
 }
 
-function enter(folder: string): void {
-  if (folder === '') return;
+function enter(folder: string | undefined): void {
+  if (folder === undefined) return;
   try {
     process.chdir(folder);
   } catch (thrown) {

@@ -1,28 +1,29 @@
 import { existsSync, realpathSync } from 'node:fs';
 import { dirname, isAbsolute, join, relative, resolve } from 'node:path';
 import type { FailureDocument } from '../../reconciler/model/error.ts';
-import type { OutcomeDocument } from '../../reconciler/model/outcome.ts';
-import type { PlanDocument } from '../../reconciler/model/plan.ts';
 import type { ValidationDocument } from '../../reconciler/model/documents.gen.ts';
 
 // GitHub shows annotations at paths from the root of the repository; those in documents are from the working directory.
 
-export function planAtRoot(document: PlanDocument): PlanDocument {
-  return {
-    ...document,
-    environments: document.environments.map((environment) => ({
-      ...environment,
-      changes: changesAtRoot(environment.changes),
-    })),
-  };
+interface Placed {
+  readonly source: { readonly file: string } | null;
 }
 
-export function outcomeAtRoot(document: OutcomeDocument): OutcomeDocument {
+/** A document with the places of its changes. */
+export function changesAtRoot<
+  C extends Placed,
+  E extends { readonly changes: readonly C[] },
+  D extends { readonly environments: readonly E[] },
+>(document: D & { readonly environments: readonly (E & { readonly changes: readonly C[] })[] }): D {
+  const placed = (change: C): C => ({
+    ...change,
+    source: change.source === null ? null : atRoot(change.source),
+  });
   return {
     ...document,
     environments: document.environments.map((environment) => ({
       ...environment,
-      changes: changesAtRoot(environment.changes),
+      changes: environment.changes.map(placed),
     })),
   };
 }
@@ -35,15 +36,6 @@ export function failureAtRoot(document: FailureDocument): FailureDocument {
   const { diagnostics } = document.error;
   if (diagnostics === undefined) return document;
   return { error: { ...document.error, diagnostics: diagnostics.map(atRoot) } };
-}
-
-function changesAtRoot<C extends { readonly source: { readonly file: string } | null }>(
-  changes: readonly C[],
-): readonly C[] {
-  return changes.map((change) => ({
-    ...change,
-    source: change.source === null ? null : atRoot(change.source),
-  }));
 }
 
 function atRoot<T extends { readonly file: string }>(place: T): T {
