@@ -200,7 +200,10 @@ function union(nodes, context) {
     : [];
   const textual = types.length === 1 && types[0] === 'string';
   const free = textual && Object.keys(plain[0]).length === 1;
-  const scalars = free || plain.length === 0 ? plain : [...plain, TEMPLATE(textual)];
+  // A list of text may be one reference, which is split at commas.
+  const isTextList = types.length === 1 && lists[0]?.items?.type === 'string';
+  const scalars =
+    isTextList || !(free || plain.length === 0) ? [...plain, TEMPLATE(textual)] : plain;
   const choices = [...scalars, ...lists, ...maps];
   return choices.length === 1 ? { ...choices[0], ...words } : { anyOf: choices, ...words };
 }

@@ -89,10 +89,15 @@ function withCode({ runs, each, ...facts }, code) {
   };
 }
 
+function isTextList({ type, items }) {
+  return [type].flat().includes('array') && items?.type === 'string';
+}
+
 /** What a schema has of a member by itself. `inner`: the members of a map that is written in place. */
 function factsOf(node, context) {
   const { defs, typeOf } = context;
-  return variantsOf(node, context).reduce((facts, variant) => {
+  const variants = variantsOf(node, context);
+  return variants.reduce((facts, variant) => {
     if (variant.known !== undefined) return merged(facts, { type: variant.known });
     const { format, type, items, additionalProperties: others, properties } = variant;
     const types = [type].flat();
@@ -103,6 +108,7 @@ function factsOf(node, context) {
     const inEach = each === undefined ? {} : eachOf(factsOf(each, { defs, typeOf }));
     return merged(facts, {
       ...inEach,
+      ...(variants.every(isTextList) ? { list: true } : {}),
       ...(format === 'password' ? { secret: true } : {}),
       ...(isNumber ? { number: true } : {}),
       ...(texts.length === 0 ? {} : { words: texts }),

@@ -333,6 +333,8 @@ export function resolveNodeValue(node: Node, source: ReferenceSource): Value {
 
 /** A member of a server that a native map declares: a program's are those of a program, its name is the key of the map. */
 function resolveServerMember(key: string, node: Node, source: ReferenceSource): Value {
+  const text = readNodeText(node);
+  if (key === 'args' && text !== undefined) return resolveText(text, source);
   const inProgram = key === 'args' || key === 'env' || key === 'command';
   return resolveMember(inProgram ? 'stdio_servers' : 'sse_servers', key, node, source);
 }

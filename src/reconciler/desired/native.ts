@@ -14,6 +14,7 @@ import {
   selectLockNodes,
   type SchemaLock,
 } from '../model/native-schema.ts';
+import { findPathFacts } from '../model/path-facts.ts';
 import { samePath, type Path } from '../model/path.ts';
 import type { ReferenceSource } from '../model/ports.ts';
 import type { DesiredField } from '../model/state.ts';
@@ -101,7 +102,8 @@ export function resolveNativeValue(path: Path, node: Node, source: ReferenceSour
     );
   if (typeof node.value !== 'string') return node.value;
   const nodes = settingsNodes(path, node.file.lock);
-  if (takesText(nodes)) return resolveText(node.value, source);
+  // A reference to a list is split where it is judged: see withUsable.
+  if (takesText(nodes) || findPathFacts(path).list) return resolveText(node.value, source);
   return readTyped(
     node.value,
     source,

@@ -52,7 +52,7 @@ export function resolveSettings(target: Target, source: ReferenceSource): Desire
     const same = isShared
       ? memoizeByNode(FIELDS, node, () => (canContainReference(node) ? null : resolve()))
       : null;
-    const found = same ?? usableField(resolve());
+    const found = same ?? usableField(resolve(), source);
     if (isUnmanaged(unmanaged, found.field.path)) return;
     resolved.push(found);
     if (same !== null) return;
@@ -105,8 +105,8 @@ function onlyOn(items: DesiredState['items']): readonly OnlyOn[] {
 }
 
 /** A field whose references can work; one that cannot is as one without a value. */
-function usableField(found: DesiredField): DesiredField {
-  const value = withUsable(found.value, found.field.path);
+function usableField(found: DesiredField, { resolved }: ReferenceSource): DesiredField {
+  const value = withUsable(found.value, found.field.path, resolved);
   return value === found.value ? found : { ...found, value };
 }
 
@@ -125,7 +125,8 @@ const GUARDS = new WeakMap<Node, GuardSettings>();
 /** Returns the items that a target declares in each block that has items. */
 function itemsOfBlocks(target: Target, source: ReferenceSource): DesiredState['items'] {
   const all = new Map<string, readonly DeclaredItem[]>();
-  const resolve = (text: string, path: Path): Value => withUsable(resolveText(text, source), path);
+  const resolve = (text: string, path: Path): Value =>
+    withUsable(resolveText(text, source), path, source.resolved);
   for (const { name, items } of BLOCKS as readonly Block<BlockName>[]) {
     const node = target[name];
     if (node === undefined || items === undefined) continue;

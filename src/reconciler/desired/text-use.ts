@@ -1,7 +1,8 @@
 import { addressParts } from '../model/address.ts';
 import { findPathFacts, type TextUse } from '../model/path-facts.ts';
 import type { Path } from '../model/path.ts';
-import { Secret, UnseenSecret } from '../model/secret.ts';
+import type { ReferenceSource } from '../model/ports.ts';
+import { type Identity, Secret, UnseenSecret } from '../model/secret.ts';
 import { isList, isRecord, createRecord, type Value } from '../model/value.ts';
 import { findIndirection } from './indirections.ts';
 import { unseen } from './lookup.ts';
@@ -134,16 +135,16 @@ export function findTemplateFlaw(parts: readonly TemplatePart[], use: TextUse): 
 
 /**
  * A value without the references that cannot work where they are used: each is unseen, with the reason, as one without a value is. Literals are
- * judged where the file is checked.
+ * judged where the file is checked. Where a list of text stands, one reference becomes the list of its parts, which `note` gets.
  */
-export function withUsable(value: Value, path: Path): Value {
+export function withUsable(value: Value, path: Path, note?: ReferenceSource['resolved']): Value {
   if (value instanceof UnseenSecret) return value;
-  if (value instanceof Secret) return usable(value, path);
+  if (value instanceof Secret) return usable(value, path, note);
   if (isList(value))
-    return sameOr(value, (one, index) => withUsable(one, [...path, String(index)]));
+    return sameOr(value, (one, index) => withUsable(one, [...path, String(index)], note));
   if (!isRecord(value)) return value;
   const entries = Object.entries(value).map(
-    ([key, one]) => [key, one, withUsable(one, [...path, key])] as const,
+    ([key, one]) => [key, one, withUsable(one, [...path, key], note)] as const,
   );
   return entries.every(([, one, own]) => one === own)
     ? value
@@ -155,14 +156,36 @@ function sameOr(list: readonly Value[], map: (one: Value, index: number) => Valu
   return mapped.every((one, index) => one === list[index]) ? list : mapped;
 }
 
-function usable(secret: Secret, path: Path): Secret {
+function usable(secret: Secret, path: Path, note: ReferenceSource['resolved']): Value {
   const { ref } = secret;
-  const { use } = findPathFacts(path);
-  if (ref === null || isFree(use)) return secret;
+  if (ref === null) return secret;
+  const { use, list } = findPathFacts(path);
+  if (list) return splitAtCommas(secret, ref, path, note);
+  if (isFree(use)) return secret;
   const verdict = secret.compareWith((text) => findFlaw(text, use)?.what ?? '');
-  if (verdict === '') return secret;
+  return verdict === '' ? secret : describeUnusable(ref, verdict, secret.identity);
+}
+
+/** Returns the list that the value of a reference is, each part judged; unseen if a part is empty. An empty text is an empty list. */
+function splitAtCommas(
+  secret: Secret,
+  ref: string,
+  path: Path,
+  note: ReferenceSource['resolved'],
+): Value {
+  const text = String(secret.reveal());
+  const parts = text === '' ? [] : text.split(',').map((part) => part.trim());
+  if (parts.includes(''))
+    return describeUnusable(ref, 'has an empty part between its commas', null);
+  return parts.map((part, index) => {
+    note?.(part, ref);
+    return usable(new Secret(part, ref), [...path, String(index)], note);
+  });
+}
+
+function describeUnusable(ref: string, verdict: string, identity: Identity | null): UnseenSecret {
   const problem = `${nameReferenceSubject(ref)} ${verdict}`;
-  return unseen({ problem, ref, missing: ref, literals: ['', ''] }, secret.identity);
+  return unseen({ problem, ref, missing: ref, literals: ['', ''] }, identity);
 }
 
 function nameReferenceSubject(ref: string): string {

@@ -25,6 +25,8 @@ export interface Facts {
   readonly item: string | null;
   /** The use of a text there by the service. It determines which texts work. */
   readonly use: TextUse;
+  /** True for a list of text: the value of one reference there is split at commas. */
+  readonly list: boolean;
   /** True if only the server writes the value: it is not compared, and a write neither sends nor loses it. */
   readonly served: boolean;
 }
@@ -54,7 +56,7 @@ export function memberFacts(type: string | undefined, name: string): MemberFacts
 
 /** Returns the facts about a value in a map or list. */
 export function eachFacts(member: MemberFacts): MemberFacts {
-  const { many: _, names: __, runs: ___, each, ...shared } = member;
+  const { many: _, names: __, runs: ___, list: ____, each, ...shared } = member;
   return { ...shared, ...each };
 }
 
@@ -96,6 +98,7 @@ export function findPathFacts(path: Path): Facts {
     names: own.names === true ? 'shown' : 'judged',
     item: own.item ?? null,
     use: findTextUse(chain),
+    list: own.list === true,
     served: chain.some(({ served }) => served === true),
   };
 }

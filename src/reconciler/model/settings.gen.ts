@@ -4,7 +4,7 @@
  */
 export type Template = string;
 /**
- * A value from outside the file: ${env:NAME}, ${env:NAME:-default}, ${file:PATH} or ${secret:NAME/PATH}.
+ * A value from outside the file: ${env:NAME}, ${env:NAME:-default}, ${file:PATH} or ${secret:NAME/PATH}. Where a list of text stands, it is split at commas.
  */
 export type Reference = string;
 /**
@@ -269,11 +269,11 @@ export type AgentProfile = {
   /**
    * The mcp servers that it may use, by name; null for all, [] for none.
    */
-  mcp_servers?: string[] | null;
+  mcp_servers?: (string[] | null) | Reference;
   /**
    * The custom secrets that it is given, by name; null for all, [] for none.
    */
-  secrets?: string[] | null;
+  secrets?: (string[] | null) | Reference;
   /**
    * The meta profile by which it chooses models, by its name.
    */
@@ -308,11 +308,11 @@ export type AgentProfile = {
   /**
    * Skills that it does not get, by name.
    */
-  disabled_skills?: string[];
+  disabled_skills?: string[] | Reference;
   /**
    * The public skills that it gets, by name; null for all, [] for none.
    */
-  public_skills?: string[] | null;
+  public_skills?: (string[] | null) | Reference;
   /**
    * How its history is shortened.
    */
@@ -418,7 +418,7 @@ export type AgentProfile = {
   /**
    * Further arguments of the command.
    */
-  acp_args?: string[] | null;
+  acp_args?: (string[] | null) | Reference;
 } | null;
 /**
  * A source of events; null removes it. What it leaves out stays, and has its default in a new one.
@@ -480,10 +480,8 @@ export type Automation = {
     source: string;
     /**
      * The events, by name; * for all.
-     *
-     * @minItems 1
      */
-    events: [string, ...string[]];
+    events: [string, ...string[]] | Reference;
     /**
      * A JMESPath that an event must meet.
      */
@@ -544,8 +542,6 @@ export type Automation = {
   description?: string | null;
   /**
    * Tags, in small letters. Automation services have them from 1.26.
-   *
-   * @maxItems 10
    */
   tags?:
     | []
@@ -558,7 +554,8 @@ export type Automation = {
     | [string, string, string, string, string, string, string]
     | [string, string, string, string, string, string, string, string]
     | [string, string, string, string, string, string, string, string, string]
-    | [string, string, string, string, string, string, string, string, string, string];
+    | [string, string, string, string, string, string, string, string, string, string]
+    | Reference;
   /**
    * Whether it runs by itself. Left out, a new one does, and it is not managed after that. One that the service switched off after failures is switched on only by apply --rotate.
    */
@@ -571,7 +568,7 @@ export type Moved = Move[];
 /**
  * The names of skills that new conversations do without. This is all that the service has: one that is not listed is removed.
  */
-export type DisabledSkills = string[];
+export type DisabledSkills = string[] | Reference;
 /**
  * Sandboxes that run or are paused. None is ever deleted. Items by id claim theirs first, then those by spec; an item without spec counts the rest.
  */
@@ -905,9 +902,9 @@ export interface Settings {
             content: string | null;
             trigger?: {
               type?: ('keyword' | 'task' | 'path' | null) | Template;
-              keywords?: string[] | null;
-              triggers?: string[] | null;
-              paths?: string[] | null;
+              keywords?: Reference | (string[] | null);
+              triggers?: Reference | (string[] | null);
+              paths?: Reference | (string[] | null);
             } | null;
             source?: string | null;
             mcp_tools?: {
@@ -915,7 +912,7 @@ export interface Settings {
                 url?: (string | null) | Template;
                 transport?: ('stdio' | 'http' | 'streamable-http' | 'sse' | null) | Template;
                 command?: (string | null) | Template;
-                args?: string[] | null;
+                args?: Reference | (string[] | null);
                 env?: {
                   [k: string]: string | null;
                 } | null;
@@ -989,13 +986,13 @@ export interface Settings {
             metadata?: {
               [k: string]: string | null;
             } | null;
-            allowed_tools?: string[] | null;
+            allowed_tools?: Reference | (string[] | null);
             disable_model_invocation?: (boolean | null) | Reference;
             resources?: {
               skill_root: string | null;
-              scripts?: string[] | null;
-              references?: string[] | null;
-              assets?: string[] | null;
+              scripts?: Reference | (string[] | null);
+              references?: Reference | (string[] | null);
+              assets?: Reference | (string[] | null);
             } | null;
           }[]
         | null;
@@ -1015,7 +1012,7 @@ export interface Settings {
         | null;
       load_project_skills?: (boolean | null) | Reference;
       load_memory?: (boolean | null) | Reference;
-      disabled_skills?: string[] | null;
+      disabled_skills?: Reference | (string[] | null);
       secrets?: {
         [k: string]: string | null;
       } | null;
@@ -1046,8 +1043,8 @@ export interface Settings {
     acp_server?:
       | ('claude-code' | 'codex' | 'gemini-cli' | 'kimi-code' | 'pi' | 'opencode' | 'custom' | null)
       | Template;
-    acp_command?: string[] | null;
-    acp_args?: string[] | null;
+    acp_command?: Reference | (string[] | null);
+    acp_args?: Reference | (string[] | null);
     acp_model?: string | null;
     acp_session_mode?: string | null;
     acp_prompt_timeout?: (number | null) | Reference;
@@ -1060,7 +1057,7 @@ export interface Settings {
           env_var: (string | null) | Template;
           subdir: (string | null) | Template;
           env_points_to?: ('dir' | 'file' | null) | Template;
-          warn_if_unset?: string[] | null;
+          warn_if_unset?: Reference | (string[] | null);
         }[]
       | null;
     enable_sub_agents?: (boolean | null) | Reference;
@@ -1101,7 +1098,7 @@ export interface Settings {
   /**
    * The names of skills that new conversations do without.
    */
-  disabled_skills?: string[] | null;
+  disabled_skills?: Reference | (string[] | null);
   /**
    * Whether repositories are cloned with their whole history.
    */
@@ -1211,7 +1208,7 @@ export interface McpServer {
   url?: (string | null) | Template;
   transport?: ('stdio' | 'http' | 'streamable-http' | 'sse' | null) | Template;
   command?: (string | null) | Template;
-  args?: string[] | null;
+  args?: Reference | (string[] | null);
   env?: {
     [k: string]: string | null;
   } | null;
@@ -1265,11 +1262,11 @@ export interface MiscSettings {
     /**
      * The names of skills that the client's user has turned off.
      */
-    disabled_skills?: string[] | null;
+    disabled_skills?: Reference | (string[] | null);
     /**
      * The names of skills that the client's user has turned on.
      */
-    enabled_skills?: string[] | null;
+    enabled_skills?: Reference | (string[] | null);
     [k: string]: unknown;
   };
   /**

@@ -27,6 +27,8 @@ export interface MemberFacts {
   /** The type of the value, or, with `many`, of each value in a map or list. */
   readonly type?: string;
   readonly many?: boolean;
+  /** True for a list of text. */
+  readonly list?: boolean;
   /** The differences for each value in a map or list. */
   readonly each?: MemberFacts;
   readonly secret?: boolean;

@@ -159,3 +159,48 @@ describe('at each place of each type', () => {
     },
   );
 });
+
+describe('a list of text that is one reference', () => {
+  const lists = [...new Set(PLACES.map((path) => path.slice(0, -1)))].filter(
+    (path) => path.length > 0 && findPathFacts(path).list,
+  );
+  const writable = (path: Path): readonly string[] =>
+    Object.hasOwn(TYPES['Settings'] ?? {}, path[0] ?? '') ? ['settings', ...path] : path;
+
+  it('is known for each list of text that a file may have', () => {
+    const names = lists.map((path) => path.at(-1));
+    for (const name of ['disabled_skills', 'args', 'acp_args', 'mcp_servers', 'tags', 'keywords'])
+      expect(names).toContain(name);
+    expect(names).not.toContain('scopes');
+    expect(names).not.toContain('auto_load');
+  });
+
+  it.each(lists.map((path) => [formatPath(path), path]))('%s', (_, path) => {
+    const noted: string[] = [];
+    const list = withUsable(new Secret('a, b', '${env:A}'), path, (value) => noted.push(value));
+    expect((list as Secret[]).map((one) => [one.reveal(), one.ref])).toEqual([
+      ['a', '${env:A}'],
+      ['b', '${env:A}'],
+    ]);
+    expect(noted).toEqual(['a', 'b']);
+    expect(withUsable(new Secret('', '${env:A}'), path)).toEqual([]);
+    for (const text of [',', 'a,', ',a', 'a,,b', 'a, ,b']) {
+      const value = withUsable(new Secret(text, '${env:A}'), path);
+      expect((value as UnseenSecret).unseen.reason).toBe(
+        'the variable A has an empty part between its commas',
+      );
+    }
+    // Inside a list of maps the file of this test has a map, which is refused above the place.
+    const ofValue = (text: string) => {
+      const file = writable(path).reduceRight<unknown>((inner, key) => ({ [key]: inner }), text);
+      const { diagnostics } = read(JSON.stringify({ version: 1, ...(file as object) }), undefined, {
+        serverGiven: true,
+      });
+      return diagnostics.filter(
+        (one) =>
+          one.code !== 'unknown-key' && formatPath(one.path ?? []) === formatPath(writable(path)),
+      );
+    };
+    expect(ofValue('${env:A}')).toEqual([]);
+  });
+});

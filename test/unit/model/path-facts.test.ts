@@ -62,6 +62,7 @@ describe('a place shares what is known of the place around it', () => {
       names: 'judged',
       item: null,
       use: 'free',
+      list: false,
       served: false,
     });
     expect(findPathFacts(at('llm_base_url.x'))).toMatchObject({ address: null });

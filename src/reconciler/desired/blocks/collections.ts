@@ -218,7 +218,7 @@ export const disabledSkills: Block<'disabled_skills'> = {
   name: 'disabled_skills',
   pulled: true,
   ofSettings: true,
-  textKind: (path) => (path.length === 0 ? 'plain' : 'text'),
+  textKind: () => 'text',
   isQuotable: isPlainWord,
 };
 
