@@ -4,6 +4,7 @@ import { sourceFile, type Finding } from '../desired/node.ts';
 import { diagnostic } from '../desired/report.ts';
 import { REQUESTED } from '../desired/references.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
+import { findPathFacts } from '../model/path-facts.ts';
 import { parsePath } from '../model/path.ts';
 import type { SecretRequest } from '../model/ports.ts';
 import { isList, isRecord, createRecord, type Value, type ValueRecord } from '../model/value.ts';
@@ -264,8 +265,9 @@ function insertSecretValues(
   for (const [text, value] of all) {
     const path = parsePath(text);
     const isBlock = DATA.some((name) => name === path?.[0]);
-    const next =
-      path === null || !isBlock || path.length < 2 ? null : setBlockValue(filled, path, value, own);
+    // A block as a whole has a value from elsewhere only if it is a list of text.
+    const isPlace = isBlock && path !== null && (path.length > 1 || findPathFacts(path).list);
+    const next = isPlace ? setBlockValue(filled, path, value, own) : null;
     if (next === null) unknown.push(text);
     else filled = next;
   }
