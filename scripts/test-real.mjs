@@ -15,16 +15,21 @@ const root = join(import.meta.dirname, '..');
 const page = join(root, 'docs/service/releases.md');
 const releases = JSON.parse(readFileSync(join(root, 'test/real/releases.json'), 'utf8'));
 
+/** The server that has tests of its own, with an Agent Server next to it. */
+const AUTOMATION = 'openhands-automation';
+
 /** Runs the tests of one release; resolves to what vitest writes of them. */
-async function testRelease({ release }, venv, folder) {
+async function testRelease({ release, server }, { venv, beside }, folder) {
   const output = join(folder, `${release}.json`);
   const config = join(root, 'vitest.real.config.ts');
   const vitest = join(root, 'node_modules/vitest/vitest.mjs');
   const reports = ['--reporter', 'default', '--reporter', 'json', '--outputFile.json', output];
-  const tests = spawn(process.execPath, [vitest, 'run', '--config', config, ...reports], {
+  const only = server === AUTOMATION ? ['automations'] : ['--exclude', '**/automations.test.ts'];
+  const tests = spawn(process.execPath, [vitest, 'run', '--config', config, ...only, ...reports], {
     cwd: root,
     env: {
       ...process.env,
+      ...beside,
       SETPOINT_TEST_BUILT: '1',
       SETPOINT_REAL_RELEASE: release,
       SETPOINT_REAL_VENV: venv,
@@ -59,8 +64,14 @@ async function testAll(chosen, python) {
   try {
     for (const release of chosen) {
       console.log(`\n${release.server} ${release.release}: its environment is in ${cacheFolder()}`);
-      const venv = provideVenv(release, { python, cache: cacheFolder() });
-      const { code, results } = await testRelease(release, venv, folder);
+      const provide = (one) => provideVenv(one, { python, cache: cacheFolder() });
+      const venv = provide(release);
+      const next = releases.find((one) => one.release === release.beside);
+      const beside = next && {
+        SETPOINT_REAL_RELEASE_BESIDE: next.release,
+        SETPOINT_REAL_VENV_BESIDE: provide(next),
+      };
+      const { code, results } = await testRelease(release, { venv, beside }, folder);
       isWell &&= code === 0;
       writeFileSync(`${venv}.row.json`, JSON.stringify(rowOf(release, results)));
     }

@@ -3,7 +3,7 @@
  * where `end` is passed, failed or the reason why the step was left out; `without` has the loops that are
  * left out whole. `results` is what vitest writes as JSON. A loop that says in one skipped test that the server has no such list has no steps.
  */
-export function rowOf({ release, server, dialect, differs = {}, without = {} }, results) {
+export function rowOf({ release, server, dialect, beside, differs = {}, without = {} }, results) {
   const tests = results.testResults.flatMap(({ assertionResults }) => assertionResults);
   const contract = tests.filter(({ ancestorTitles }) => ancestorTitles[0] === 'contract');
   const cases = contract.filter(({ ancestorTitles }) => ancestorTitles.length > 1);
@@ -16,6 +16,7 @@ export function rowOf({ release, server, dialect, differs = {}, without = {} }, 
     release,
     server,
     dialect,
+    ...(beside === undefined ? {} : { beside }),
     without: Object.fromEntries(Object.entries(without).filter(([name]) => name in LOOPS)),
     contract: {
       passed: cases.filter(({ status }) => status === 'passed').length - known,
@@ -43,14 +44,28 @@ function isSkipped({ status }) {
  * every known difference, with its reason.
  */
 export function tableOf(rows) {
+  const [beside, others] = [true, false].map((isBeside) =>
+    rows.filter(({ beside: next }) => (next !== undefined) === isBeside),
+  );
+  return [others, beside]
+    .filter((some) => some.length > 0)
+    .map(tableOfKind)
+    .join('\n');
+}
+
+function tableOfKind(rows) {
   const names = rows.map(({ server, release }) => `${TITLES[server]} ${release}`);
   const line = (cells) => `| ${cells.join(' | ')} |`;
   const notes = rows.flatMap(notesOf);
   return [
     line(['', ...names]),
     line(['---', ...names.map(() => '---')]),
-    line(['dialect', ...rows.map(({ dialect }) => dialect)]),
-    line(['recorded cases', ...rows.map(({ contract }) => casesText(contract))]),
+    ...(rows.some(({ beside }) => beside)
+      ? [line(['with Agent Server', ...rows.map(({ beside }) => beside)])]
+      : [
+          line(['dialect', ...rows.map(({ dialect }) => dialect)]),
+          line(['recorded cases', ...rows.map(({ contract }) => casesText(contract))]),
+        ]),
     ...Object.entries(LOOPS)
       .filter(([loop]) => rows.some((row) => stepsOf(row, loop).length > 0))
       .map(([loop, title]) => line([title, ...rows.map((row) => loopText(row, loop))])),
@@ -70,9 +85,14 @@ const LOOPS = {
   'profiles and connections': 'connections, agent profiles and meta profiles',
   'skills and plugins': 'skills and plugins',
   others: 'what a server has and the file does not name',
+  'automations and webhooks': 'automations and webhooks',
 };
 
-const TITLES = { 'openhands-ai': 'Server', 'openhands-agent-server': 'Agent Server' };
+export const TITLES = {
+  'openhands-ai': 'Server',
+  'openhands-agent-server': 'Agent Server',
+  'openhands-automation': 'Automation service',
+};
 
 /** Without a number if every case answers as it should: cases are added more often than real servers are run. */
 function casesText({ passed, differs, total }) {

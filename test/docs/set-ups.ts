@@ -122,6 +122,12 @@ export const SET_UPS: Readonly<Record<string, Setup>> = {
         store(at(AGENTS), { ...ADOPTED, max_iterations: 150 }),
     },
   },
+  'docs/guides/automations.md': {
+    services: {
+      [AGENTS]: { options: { dialect: 'agent-server', apiKey: 'k-1' } },
+      'https://automations.example.com': { options: { dialect: 'agent-server', apiKey: 'k-1' } },
+    },
+  },
   'docs/guides/install.md': {
     services: { [AGENTS]: { options: { apiKey: 'k-1' } } },
   },

@@ -33,7 +33,7 @@ const END_MS = 15_000;
 export interface RealServer extends LoopServer {
   /** The folder of its store. */
   readonly store: string;
-  /** Removes all that is stored. A server reads its files anew at each request. */
+  /** Removes all that is stored. A server reads its files at each request; an automation service must be stopped. */
   empty(): void;
   /** Writes a file of its store; null removes it. */
   put(name: string, text: string | null): void;
@@ -64,6 +64,7 @@ export async function startRealServer(
   const store = after?.store ?? join(folder, 'store');
   const port = after === undefined ? await freePort() : Number(new URL(after.url).port);
   const url = `http://127.0.0.1:${port}`;
+  const isAutomation = release.server === 'openhands-automation';
   const read = (name: string) => {
     const path = join(store, name);
     return existsSync(path) ? readFileSync(path, 'utf8') : null;
@@ -98,7 +99,7 @@ export async function startRealServer(
     },
     empty() {
       for (const name of readdirSync(store).filter((one) => one !== 'cwd'))
-        if (!name.endsWith('.db')) rmSync(join(store, name), { recursive: true });
+        if (isAutomation || !name.endsWith('.db')) rmSync(join(store, name), { recursive: true });
     },
     put(name, text) {
       const path = join(store, name);
@@ -126,7 +127,9 @@ export async function startRealServer(
       });
       closeSync(log);
       noteRunning(running);
-      await answers(running, `${url}/alive`, () => readFileSync(join(folder, 'log'), 'utf8'));
+      await answers(running, `${url}/${isAutomation ? 'ready' : 'alive'}`, () =>
+        readFileSync(join(folder, 'log'), 'utf8'),
+      );
     },
     async stop() {
       if (running === null) return;
@@ -159,9 +162,38 @@ function argumentsOf({ server }: Release, port: number, isAwake: boolean): reado
   const address = ['--host', '127.0.0.1', '--port', String(port)];
   if (isAwake && server === 'openhands-ai')
     return ['-B', '-m', 'uvicorn', '--app-dir', import.meta.dirname, 'awake:app', ...address];
-  return server === 'openhands-ai'
-    ? ['-m', 'uvicorn', 'openhands.server.listen:app', ...address]
-    : ['-m', 'openhands.agent_server', ...address];
+  const app = APPS[server];
+  return app === null
+    ? ['-m', 'openhands.agent_server', ...address]
+    : ['-m', 'uvicorn', app, ...address];
+}
+
+/** The applications that uvicorn runs; null for a server that runs it itself. */
+const APPS: Readonly<Record<Release['server'], string | null>> = {
+  'openhands-ai': 'openhands.server.listen:app',
+  'openhands-automation': 'openhands.automation.app:app',
+  'openhands-agent-server': null,
+};
+
+/** Its runs stay pending, and nothing that it could ask is there. Another server's address is a variable of its own. */
+function automationVariables(store: string, url: string) {
+  const nowhere = 'http://127.0.0.1:9';
+  return {
+    AUTOMATION_LOCAL_API_KEY: KEY,
+    AUTOMATION_AGENT_SERVER_URL: nowhere,
+    AUTOMATION_AGENT_SERVER_API_KEY: KEY,
+    AUTOMATION_DB_URL: `sqlite+aiosqlite:///${store}/automations.db`,
+    LOCAL_STORAGE_PATH: join(store, 'files'),
+    AUTOMATION_WORKSPACE_BASE: join(store, 'workspaces'),
+    AUTOMATION_BASE_URL: url,
+    AUTOMATION_OPENHANDS_API_BASE_URL: nowhere,
+    AUTOMATION_POSTHOG_API_KEY: '',
+    AUTOMATION_POSTHOG_HOST: nowhere,
+    AUTOMATION_DISPATCHER_INTERVAL_SECONDS: '86400',
+    AUTOMATION_WATCHDOG_INTERVAL_SECONDS: '86400',
+    DO_NOT_TRACK: '1',
+    OPENHANDS_SUPPRESS_BANNER: '1',
+  };
 }
 
 /** Nothing of this process's own environment but the search path: no key of the person who runs the tests gets into a server. */
@@ -172,6 +204,7 @@ function environmentOf({ server }: Release, venv: string, store: string, url: st
     OH_PERSISTENCE_DIR: store,
     LITELLM_LOCAL_MODEL_COST_MAP: 'True',
   };
+  if (server === 'openhands-automation') return { ...common, ...automationVariables(store, url) };
   if (server === 'openhands-ai')
     return {
       ...common,

@@ -118,7 +118,15 @@ export const COMMANDS = {
     summary:
       'Write a first settings.yaml from a service or files, or add an environment; only reads',
     example: 'setpoint init --from ~/.openhands --from .env',
-    flags: ['--file', '--env', '--from', '--dialect', ...CONNECTION, ...REPORTING],
+    flags: [
+      '--file',
+      '--env',
+      '--from',
+      '--dialect',
+      '--automation-url',
+      ...CONNECTION,
+      ...REPORTING,
+    ],
     about: {
       ...NOT_VERBOSE,
       '--file': 'the file to write (default: settings.yaml)',

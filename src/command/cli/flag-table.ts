@@ -60,6 +60,10 @@ export const FLAGS = {
   },
   '--all': { about: 'all environments' },
   '--server': { value: 'url', about: "an address instead of the file's" },
+  '--automation-url': {
+    value: 'url',
+    about: 'the address of the automation service, if it is not that of --server',
+  },
   '--timeout': { value: 'time', about: 'time limit of one request (default: 30s)' },
   '--parallel': { value: 'n', about: 'environments in parallel (default: 8; 32 from 100 on)' },
   '--max-file-size': {

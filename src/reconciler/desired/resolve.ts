@@ -224,7 +224,7 @@ function findAddressProblems(
 }
 
 /** Reports whether a text is an address of a service; an embedded one has no automation service of its own. */
-function isAddressOf(name: string, text: string): boolean {
+export function isAddressOf(name: string, text: string): boolean {
   return isServiceAddress(text) && (name === 'url' || !isEmbedded(text));
 }
 

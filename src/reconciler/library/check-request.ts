@@ -185,6 +185,7 @@ const FUNCTIONS = {
     environment: TEXT,
     from: TEXTS,
     dialect: DIALECT,
+    automationUrl: TEXT,
   } satisfies Rules<InitRequest>,
   explain: { ...COMMON, path: TEXT, offline: FLAG } satisfies Rules<ExplainRequest>,
   get: {

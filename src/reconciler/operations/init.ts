@@ -6,7 +6,7 @@ import { FORMAT_VERSION } from '../model/plan.ts';
 import type { InitDocument, NewVariable } from '../model/documents.gen.ts';
 import { TOOL } from '../model/version.ts';
 import { isAuthorizationPath } from '../model/header-scheme.ts';
-import { isServiceAddress } from '../model/address.ts';
+import { isAddressOf } from '../desired/resolve.ts';
 import { firstSentence } from '../desired/schema-lookup.ts';
 import { envExample, gitIgnore } from '../pull/first-files.ts';
 import { pathExists, readOptional } from '../host/read-text.ts';
@@ -33,14 +33,7 @@ export function init(request: InitRequest): Promise<InitDocument> {
 
 async function initFiles(request: Running<InitRequest>): Promise<InitDocument> {
   const file = chooseInitFile(request);
-  if (
-    request.server !== undefined &&
-    !isServiceAddress(request.server.trim().replace(/\/+$/, ''))
-  ) {
-    const message =
-      '--server takes an address: http, https or embedded:, without userinfo, query and fragment.';
-    throw new SetpointError('usage', message);
-  }
+  checkAddresses(request);
   for (const path of [file, ...BESIDE.map((name) => join(dirname(file), name))])
     checkWritable(path);
   const { environment } = request;
@@ -72,6 +65,23 @@ async function initFiles(request: Running<InitRequest>): Promise<InitDocument> {
     left: initial.left,
     from: initial.from,
   };
+}
+
+function checkAddresses({ server, automationUrl, from }: InitRequest): void {
+  const isAddress = (name: string, text: string) =>
+    isAddressOf(name, text.trim().replace(/\/+$/, ''));
+  if (server !== undefined && !isAddress('url', server)) {
+    const message =
+      '--server takes an address: http, https or embedded:, without userinfo, query and fragment.';
+    throw new SetpointError('usage', message);
+  }
+  if (automationUrl === undefined) return;
+  if (server === undefined || from !== undefined)
+    throw new SetpointError('usage', '--automation-url needs --server, and no --from.');
+  if (isAddress('automation_url', automationUrl)) return;
+  const message =
+    '--automation-url takes an http or https address, without userinfo, query and fragment.';
+  throw new SetpointError('usage', message);
 }
 
 function chooseInitFile({ file }: InitRequest): string {

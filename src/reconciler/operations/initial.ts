@@ -64,7 +64,7 @@ export async function firstFile(path: string, asked: Running<InitRequest>): Prom
   const key = keyGiven(asked, variable);
   const keyed = key !== undefined;
   const request = keyed ? withVariables(asked, { ...asked.env, [variable]: key }) : asked;
-  const server: JsonObject = { url, ...(keyed ? { api_key: `\${env:${variable}}` } : {}) };
+  const server = createServer(url, asked, keyed ? variable : null);
   const text = flowText({ version: 1, server, settings: {} }, 'double');
   const file: LoadedFile = { path, text, bases: [] };
   const only = [onlyTarget(file)];
@@ -112,6 +112,19 @@ export async function firstFile(path: string, asked: Running<InitRequest>): Prom
   };
 }
 
+/** The block of a server with this key, a variable. */
+function createServer(
+  url: string,
+  { automationUrl }: InitRequest,
+  variable: string | null,
+): JsonObject {
+  return {
+    url,
+    ...(automationUrl === undefined ? {} : { automation_url: automationUrl.trim() }),
+    ...(variable === null ? {} : { api_key: `\${env:${variable}}` }),
+  };
+}
+
 function toInitialStatus({
   dialect,
   stored,
@@ -144,8 +157,7 @@ export async function newEnvironment(
   const key = keyGiven(request, variable);
   const url = request.server?.trim() ?? null;
   const keyed = url !== null && key !== undefined;
-  const server =
-    url === null ? null : { url, ...(keyed ? { api_key: `\${env:${variable}}` } : {}) };
+  const server = url === null ? null : createServer(url, request, keyed ? variable : null);
   const text = withOneMore(file, before, { name, server, blocks: {} });
   const env = keyed ? { ...request.env, [variable]: key } : request.env;
   const running = withVariables(options, env);

@@ -231,6 +231,8 @@ export interface InitRequest extends Omit<Options, 'targets' | 'text'> {
   readonly from?: readonly string[] | undefined;
   /** The kind of service that a file of `from` is for. Default: what services of every kind take. */
   readonly dialect?: DialectName | undefined;
+  /** The address of the automation service, written into the file as `server.automation_url`. Default: that of `server`. */
+  readonly automationUrl?: string | undefined;
 }
 
 /** What `explain` takes. */

@@ -20,6 +20,7 @@ export async function initCommand(flags: Flags<'init'>, io: Io): Promise<number>
       ...options,
       environment: targets?.[0],
       from: flags.from,
+      automationUrl: flags.automationUrl,
       dialect,
     });
     return await reporter.data(document, (style) => initText(document, style));

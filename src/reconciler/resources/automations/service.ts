@@ -67,6 +67,14 @@ export async function findIds(
   return entries.flatMap((one) => (one[member] === value ? [readListedId(one)] : []));
 }
 
+/** Why the rest of a new item is not sent: the service does not list it. */
+export function createLostItemRefusal(name: string): RequestRefusal {
+  return {
+    why: `The service does not list ${name}, which was created right before: another client may have removed it.`,
+    hint: 'Run setpoint plan to see what the service has now.',
+  };
+}
+
 function isCount(value: Value | undefined): boolean {
   const text = value instanceof WireNumber ? value.token : value;
   return (typeof text === 'string' || typeof text === 'number') && /^\d{1,9}$/.test(`${text}`);

@@ -1,5 +1,6 @@
 import { WEBHOOKS_FORM } from '../../model/collection-forms.ts';
 import type { ListedItem } from '../../model/collection.ts';
+import { SetpointError } from '../../model/error.ts';
 import { Secret, UnseenSecret } from '../../model/secret.ts';
 import { createRecord, type Value, type ValueRecord } from '../../model/value.ts';
 import { collection } from '../collections/collection.ts';
@@ -11,9 +12,11 @@ import {
   type ItemRequest,
   type ItemWork,
   type UnsupportedItem,
+  type RequestRefusal,
 } from '../collections/wire.ts';
 import {
   AUTOMATIONS_PATH,
+  createLostItemRefusal,
   findIds,
   listAllPages,
   refusedMembers,
@@ -112,9 +115,13 @@ function createWebhookRequests({ item, changes, there }: ItemWork): readonly Ite
   if (members === null) return there === undefined ? [] : [removal];
   const changed = changes.map(({ path: [, , member = ''] }) => member);
   if (there === undefined) return createWebhook(name, members);
+  // The list may lag behind the removal.
+  const isGone: ItemRequest['isShown'] = ({ items }) => items.every((one) => one.id !== there.id);
   if (changed.includes('secret')) {
     const stays = createRecord([...Object.entries(there.members), ...Object.entries(members)]);
-    return [removal, ...createWebhook(name, stays)];
+    const [creation, ...rest] = createWebhook(name, stays);
+    const needs = { isShown: isGone, otherwise: createOldWebhookRefusal(name) };
+    return creation === undefined ? [] : [removal, { ...creation, needs }, ...rest];
   }
   return [patchRequest(name, there.members, pick(members, changed), toWebhookPath(there))];
 }
@@ -142,6 +149,7 @@ function createWebhook(name: string, members: ValueRecord): readonly ItemRequest
     creation,
     {
       ...patchRequest(name, shows, off, PATH),
+      needs: { isShown: isThere, otherwise: createLostItemRefusal(name) },
       call: async (get) => ({ method: 'PATCH', path: await findPath(get, name), body: off }),
     },
   ];
@@ -178,13 +186,21 @@ function toWebhookBody(members: ValueRecord): ValueRecord {
   );
 }
 
+function createOldWebhookRefusal(name: string): RequestRefusal {
+  return {
+    why: `The service still lists the old webhook ${name}, which was removed.`,
+    hint: 'Run setpoint plan to see what the service has now.',
+  };
+}
+
 const REFUSALS = {
   409: 'it has a webhook of this source already',
   422: refusedMembers({ webhook_secret: 'secret' }),
 };
 
 async function findPath(get: Get, source: string): Promise<string> {
-  const [id = source] = await findIds(get, [PATH, 'webhooks'], 'source', source);
+  const [id] = await findIds(get, [PATH, 'webhooks'], 'source', source);
+  if (id === undefined) throw new SetpointError('contended', createLostItemRefusal(source).why);
   return `${PATH}/${encodeURIComponent(id)}`;
 }
 

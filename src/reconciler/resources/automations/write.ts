@@ -10,7 +10,7 @@ import {
 } from '../../model/value.ts';
 import { createRemovalRequest, type ItemRequest, type ItemWork } from '../collections/wire.ts';
 import { findAgentId, wholeMember } from './read.ts';
-import { AUTOMATIONS_PATH, findIds, refusedMembers } from './service.ts';
+import { AUTOMATIONS_PATH, createLostItemRefusal, findIds, refusedMembers } from './service.ts';
 
 const TRIGGER = ['cron', 'timezone', 'event'] as const;
 /** The members that a creation does not take. */
@@ -79,7 +79,9 @@ function createAutomation(name: string, members: ValueRecord): readonly ItemRequ
     ...late.map((member) => [member, members[member] ?? null] as const),
     ['enabled', enabled],
   ]);
-  return [creation, describeRequest(name, rest, members, null)];
+  // The list may lag behind the creation.
+  const needs = { isShown: creation.isShown, otherwise: createLostItemRefusal(name) };
+  return [creation, { ...describeRequest(name, rest, members, null), needs }];
 }
 
 function changeRequests({ item, changes }: ItemWork, there: ListedItem): readonly ItemRequest[] {
@@ -124,12 +126,16 @@ function describeRequest(
       const agent = sent['agent_profile'];
       const id = typeof agent === 'string' ? await findAgentId(get, agent) : null;
       if (typeof agent === 'string' && id === null) throw createLostAgentError(agent);
-      const [first = ''] = path === null ? await findIds(get, LIST, 'name', name) : [];
-      const own = Object.hasOwn(sent, 'agent_profile') ? [['agent_profile_id', id] as const] : [];
-      const body = createRecord([...Object.entries(toAutomationBody(sent)), ...own]);
+      const [first] = path === null ? await findIds(get, LIST, 'name', name) : [];
+      const own = path ?? (first === undefined ? null : toAutomationPath({ id: first }));
+      if (own === null) throw new SetpointError('contended', createLostItemRefusal(name).why);
+      const agentId = Object.hasOwn(sent, 'agent_profile')
+        ? [['agent_profile_id', id] as const]
+        : [];
+      const body = createRecord([...Object.entries(toAutomationBody(sent)), ...agentId]);
       return {
         method: 'PATCH',
-        path: path ?? `${AUTOMATIONS_PATH}/${encodeURIComponent(first)}`,
+        path: own,
         body,
         refusals: REFUSALS,
       };
@@ -204,6 +210,6 @@ function createLostAgentError(name: string): SetpointError {
   );
 }
 
-function toAutomationPath({ id = '' }: ListedItem): string {
+function toAutomationPath({ id = '' }: Pick<ListedItem, 'id'>): string {
   return `${AUTOMATIONS_PATH}/${encodeURIComponent(id)}`;
 }
