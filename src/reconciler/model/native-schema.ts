@@ -1,10 +1,5 @@
 import type { DialectName } from './dialect.ts';
-import {
-  type Definitions,
-  findMemberNodes,
-  type SchemaNode,
-  listSchemaVariants,
-} from './json-schema.ts';
+import { type Definitions, findMemberNodes, type SchemaNode } from './json-schema.ts';
 import { nativeText } from './native.gen.ts';
 import { isWithin, type Path, samePath } from './path.ts';
 import type { Json, Value } from './value.ts';
@@ -100,22 +95,6 @@ export function isOpenMap(nodes: readonly SchemaNode[]): boolean {
 /** Reports whether a path leads to a secret: the server shows at most that it is stored. */
 export function isSecretNode(nodes: readonly SchemaNode[]): boolean {
   return nodes.some(({ format }) => format === 'password');
-}
-
-/** The paths of all secrets, and of maps whose values are secrets, that are not inside a map of any names. */
-export function secretPaths(schema: NativeSchema): Path[] {
-  const found = new Map<string, Path>();
-  const visit = (node: SchemaNode, path: Path): void => {
-    for (const variant of listSchemaVariants(node, schema.$defs)) {
-      const { format, additionalProperties: others } = variant;
-      const isMap = typeof others === 'object' && others.format === 'password';
-      if (format === 'password' || isMap) found.set(path.join('.'), path);
-      for (const [key, member] of Object.entries(variant.properties ?? {}))
-        visit(member, [...path, key]);
-    }
-  };
-  for (const [name, node] of Object.entries(schema.properties)) visit(node, [name]);
-  return [...found.values()];
 }
 
 let words: ReadonlySet<string> | null = null;

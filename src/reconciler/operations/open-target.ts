@@ -2,9 +2,11 @@ import { dirname, resolve } from 'node:path';
 import { parseEmbeddedAddress, type EmbeddedDialect } from '../model/address.ts';
 import { asSetpointError, errorReport, SetpointError, type ErrorReport } from '../model/error.ts';
 import type { Observer } from '../model/ports.ts';
-import { fieldNamed } from '../model/field.ts';
+import { activeDeclared } from '../model/collection-forms.ts';
+import { AGENT_KIND, fieldNamed } from '../model/field.ts';
 import { findPathFacts, placesWithin } from '../model/path-facts.ts';
-import type { DesiredField, ServerSettings } from '../model/state.ts';
+import { samePath } from '../model/path.ts';
+import type { DesiredField, DesiredState, ServerSettings } from '../model/state.ts';
 import { VERSION } from '../model/version.ts';
 import { SYSTEM_CLOCK } from '../host/this-process.ts';
 import { writePlace } from '../host/write-aside.ts';
@@ -83,6 +85,12 @@ function canHaveSecrets({ field: { name, secret, path } }: DesiredField): boolea
   );
 }
 
+/** Reports whether a plan may replace the whole llm or agent, with secrets that settings may leave out. */
+function mayClearHidden(desired: DesiredState): boolean {
+  const isKind = ({ field }: DesiredField) => samePath(field.path, AGENT_KIND);
+  return activeDeclared(desired, 'llm_profile') !== null || desired.fields.some(isKind);
+}
+
 /** Most files name none, and what reads them loads the cryptography of Node. */
 function hasTlsFiles({ caFile, clientCert }: ServerSettings): boolean {
   return caFile !== null || clientCert !== null;
@@ -106,7 +114,7 @@ async function openTarget(
     clock,
     userAgent: `setpoint/${VERSION}`,
     networks: options.networks,
-    asksSecrets: asksSecrets || desired.fields.some(canHaveSecrets),
+    asksSecrets: asksSecrets || mayClearHidden(desired) || desired.fields.some(canHaveSecrets),
     ...(embedded === null && hasTlsFiles(server)
       ? (await import('./tls-files.ts')).readTlsFiles({ target }, server, options)
       : {}),

@@ -328,6 +328,32 @@ describe('an activation', () => {
     expect(JSON.stringify(environment)).not.toContain('canary');
   });
 
+  it.each(['llm_profiles', 'agent_kind'])(
+    'on an app-server without an active profile shows each key that goes: %s',
+    async (by) => {
+      await service('app-server');
+      const keys = {
+        aws_access_key_id: 'canary-id',
+        aws_secret_access_key: 'canary-secret',
+        aws_session_token: 'canary-session',
+      };
+      const llm = { model: 'bedrock/x', ...keys };
+      await stored('/api/v1/settings', { agent_settings_diff: { llm } });
+      await stored('/api/v1/settings/profiles/b', { llm: { model: 'bedrock/x' } });
+      const { environment, paths } = await planned(
+        by === 'agent_kind'
+          ? 'settings: { agent_settings: { agent_kind: acp } }'
+          : 'active: { llm_profile: b }',
+      );
+      expect(paths).toEqual(
+        expect.arrayContaining(Object.keys(keys).map((name) => `clear agent_settings.llm.${name}`)),
+      );
+      const judged = by === 'agent_kind' ? 'reset-agent' : 'clear-secret';
+      expect(environment?.refusals.map(({ rule }) => rule)).toContain(judged);
+      expect(JSON.stringify(environment)).not.toContain('canary');
+    },
+  );
+
   it.each(DIALECTS)(
     '%s: of a renamed profile that another client changed shows what it brings',
     async (dialect) => {

@@ -7,11 +7,11 @@ import {
 import {
   nativeSchema,
   selectSchemaNodes,
-  secretPaths,
   serversWith,
 } from '../../../src/reconciler/model/native-schema.ts';
 import { Secret, UnseenSecret } from '../../../src/reconciler/model/secret.ts';
 import { createRecord, WireNumber, type Value } from '../../../src/reconciler/model/value.ts';
+import { secretPaths } from '../../fixture/secret-paths.ts';
 
 const AT = (value: Value, node: SchemaNode) =>
   findSchemaFaults(value, node, {}).map(({ path, kind }) => [path.join('.'), kind]);

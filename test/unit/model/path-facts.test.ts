@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { fields } from '../../../src/reconciler/model/field.ts';
-import { nativeSchema, secretPaths } from '../../../src/reconciler/model/native-schema.ts';
+import { nativeSchema } from '../../../src/reconciler/model/native-schema.ts';
 import {
   findPathFacts,
   normalPath,
@@ -8,6 +8,7 @@ import {
   maskFreeKeys,
 } from '../../../src/reconciler/model/path-facts.ts';
 import { formatPath, parsePath, type Path } from '../../../src/reconciler/model/path.ts';
+import { secretPaths } from '../../fixture/secret-paths.ts';
 
 function at(text: string): Path {
   return parsePath(text) ?? [];

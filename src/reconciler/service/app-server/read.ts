@@ -6,12 +6,13 @@ import {
   NATIVE_SERVERS,
 } from '../../model/field.ts';
 import { SetpointError } from '../../model/error.ts';
-import { nativeSchema, secretPaths } from '../../model/native-schema.ts';
+import { nativeSchema } from '../../model/native-schema.ts';
+import type { Path } from '../../model/path.ts';
+import { isMaskedSecret } from '../../model/secret-words.ts';
 import type { ObservedState, Prediction, SecretState, SettingsWrite } from '../../model/state.ts';
 import {
   isEmpty,
   isRecord,
-  assignPath,
   createRecord,
   type Value,
   readPath,
@@ -114,13 +115,15 @@ async function readMaskedServers(
   );
 }
 
-/** A record with the masks of the native secrets that are stored: the settings have null for each. */
-function withMasks(record: ValueRecord, masked: ValueRecord): ValueRecord {
-  const schema = nativeSchema('app-server');
-  const paths = schema === null ? [] : secretPaths(schema);
-  return paths
-    .filter((path) => fieldAtNative(path) === undefined && readPath(masked, path) !== undefined)
-    .reduce((whole, path) => assignPath(whole, path, readPath(masked, path) ?? null), record);
+/** A record with the masks of the secrets that are stored, where the settings have null, whether this version knows them or not. */
+function withMasks(record: ValueRecord, masked: ValueRecord, within: Path = []): ValueRecord {
+  const shown = Object.entries(masked).flatMap(([name, mask]): [string, Value][] => {
+    const [path, value] = [[...within, name], record[name] ?? null];
+    if (fieldAtNative(path) !== undefined) return [];
+    if (isRecord(mask)) return isRecord(value) ? [[name, withMasks(value, mask, path)]] : [];
+    return value === null && isMaskedSecret(mask) ? [[name, mask]] : [];
+  });
+  return withMembers(record, Object.fromEntries(shown));
 }
 
 async function observeEmptyStore(
