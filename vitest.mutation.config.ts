@@ -10,7 +10,6 @@ export default defineConfig({
       'test/contract/{effects,predicted}.test.ts',
       'test/golden/**/*.test.ts',
       'test/e2e/apply/{faults,guards,missing-reference,policy}.test.ts',
-      'test/e2e/sandboxes/sandbox-knobs.test.ts',
       'test/e2e/servers/{nothing-lost,path-facts,server-mcp,stores}.test.ts',
     ],
     isolate: false,

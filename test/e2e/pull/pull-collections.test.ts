@@ -1,7 +1,6 @@
 /** What a service keeps by name, pulled into the file that declares it: after it a plan changes nothing, and every other byte stays. */
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
 import { apply } from '../../../src/reconciler/operations/apply.ts';
 import { parse } from 'yaml';
@@ -12,7 +11,7 @@ import { pullEach } from '../../../src/reconciler/operations/pull-each.ts';
 import { formatPulled } from '../../../src/reconciler/render/pulled-text.ts';
 import { startFronted, type Fronted } from '../../fixture/before-service.ts';
 import { folderWith } from '../../fixture/command.ts';
-import { LONG, describeEach, itEach } from '../../fixture/long.ts';
+import { LONG, describeEach } from '../../fixture/long.ts';
 import { quickClock } from '../../fixture/settings.ts';
 
 const KEY = 'canary-server-key';
@@ -119,65 +118,6 @@ const SECRETS = {
   'agent-server': '/api/settings/secrets',
 } as const;
 
-const DIALECTS = ['settings-v0', 'app-server', 'agent-server'] as const;
-const LATER = ['app-server', 'agent-server'] as const;
-const GIT = ['settings-v0', 'app-server'] as const;
-
-function isOften(dialect: string): boolean {
-  return dialect === 'settings-v0';
-}
-
-describeEach(DIALECTS, isOften)('secrets: %s', (dialect) => {
-  const path = SECRETS[dialect];
-  const storing = dialect === 'agent-server' ? 'PUT' : 'POST';
-  const described = async (name: string, value: string, description: string): Promise<Asked> =>
-    dialect === 'agent-server'
-      ? ['PUT', path, { name, value, description }]
-      : ['PUT', `${path}/${name}`, { name, description }];
-
-  it('takes descriptions, removals and what came again, and keeps the rest', async () => {
-    await service(dialect);
-    await given(`settings: { language: en }
-secrets: # of the team
-  # the issue tracker
-  JIRA: \${env:JIRA}
-  # the database,
-  # read only
-  DB: # by name
-    value: \${env:DB} # rotated
-    description: 'read replica' # of 2026
-  GONE: null # somebody else's
-`);
-    await ask(
-      ['DELETE', `${path}/JIRA`],
-      await described('DB', 'canary-db', 'write # replica'),
-      [storing, path, { name: 'GONE', value: 'canary-gone' }],
-      [storing, path, { name: 'OTHER', value: 'canary-other', description: 'theirs' }],
-    );
-    const first = await pulled();
-    expect(first.difference).toEqual([
-      '-  # the issue tracker',
-      '-  JIRA: ${env:JIRA}',
-      "-    description: 'read replica' # of 2026",
-      "-  GONE: null # somebody else's",
-      "+    description: 'write # replica' # of 2026",
-      "+  GONE: ${env:GONE} # somebody else's",
-    ]);
-    expect(first.pulled).toEqual([
-      'remove secrets.JIRA',
-      'change secrets.DB.description',
-      'add secrets.GONE',
-    ]);
-    expect(first.variables).toEqual(['GONE']);
-    const { difference } = await pulled({ adopt: ['secrets.OTHER'] });
-    expect(difference).toEqual([
-      '+  OTHER:',
-      '+    value: ${env:OTHER}',
-      '+    description: theirs',
-    ]);
-  });
-});
-
 describe('profiles of an Agent Server', () => {
   const FILE = `settings: { language: en }
 provider_connections:
@@ -279,295 +219,26 @@ const RECORD = {
   'agent-server': '/api/settings',
 } as const;
 
-/** Somebody takes out one server, changes one, and adds one. */
-function servers(dialect: Dialect): Asked {
-  const files = { command: 'npx', args: ['-y', 'server-fs', '/data'] };
-  const other = { url: 'https://other.example.com/mcp' };
-  if (dialect === 'agent-server') {
-    const mcp_config = { files, other, tracker: null };
-    return ['PATCH', RECORD[dialect], { agent_settings_diff: { mcp_config } }];
-  }
-  const lists = {
-    sse_servers: [],
-    stdio_servers: [{ name: 'files', ...files }],
-    shttp_servers: [other],
-  };
-  const body =
-    dialect === 'settings-v0'
-      ? { language: 'en', mcp_config: lists }
-      : { agent_settings_diff: { mcp_config: { files, other } } };
-  return ['POST', RECORD[dialect], body];
-}
-
-describeEach(
-  ['settings-v0', 'app-server', 'agent-server'] as const,
-  (dialect) => dialect === 'agent-server',
-)('mcp servers: %s', (dialect) => {
-  const DECLARED = `# who looks
-  tracker: { url: "https://mcp.example.com/mcp", auth: { strategy: api_key, value: "\${env:JIRA}" } }
-  # files
-  files: # local
-    command: npx # by npm
-    args: [-y, server-fs]
-`;
-
-  it('by name in a block of their own', async () => {
-    await service(dialect);
-    await given(`settings: { language: en }\nmcp_servers:\n  ${DECLARED}`);
-    await ask(servers(dialect));
-    const { difference, left } = await pulled();
-    expect(difference).toEqual([
-      '-  # who looks',
-      '-  tracker: { url: "https://mcp.example.com/mcp", auth: { strategy: api_key, value: "${env:JIRA}" } }',
-      '-    args: [-y, server-fs]',
-      '+    args: [-y, server-fs, /data]',
-    ]);
-    expect(left).toEqual([]);
-    if (dialect === 'settings-v0') return;
-    const more = await pulled({ adopt: ['mcp_servers.other'] });
-    expect(more.difference).toEqual(['+  other:', '+    url: https://other.example.com/mcp']);
-  });
-
-  // Its remote servers have no names there.
-  if (dialect === 'settings-v0') return;
-
-  it('with their secrets as references, named as the block names them', async () => {
-    await service(dialect);
-    await given('settings: { language: en }\nmcp_servers:\n  files: { command: npx }\n');
-    const url = 'https://keyed.example.com/mcp';
-    const auth = { strategy: 'bearer', value: 'canary-of-a-server' };
-    const config = { files: { command: 'npx' }, keyed: { url, transport: 'http', auth } };
-    const agent = { mcp_config: config };
-    const method = dialect === 'app-server' ? 'POST' : 'PATCH';
-    await ask([method, RECORD[dialect], { agent_settings_diff: agent }]);
-    const { difference, shown } = await pulled({ adopt: ['mcp_servers.keyed'] });
-    expect(difference).toContain('+      value: ${env:KEYED_API_KEY}');
-    expect(shown).toContain('+ mcp_servers.keyed: imported');
-    expect(shown).toContain('$ KEYED_API_KEY: set this variable, for mcp_servers.keyed.auth.value');
-    expect(shown).not.toContain('mcp_config');
-  });
-
-  it('by name in the settings', async () => {
-    await service(dialect);
-    const indented = DECLARED.replaceAll('\n  ', '\n      ');
-    await given(`settings:\n  language: en\n  agent_settings:\n    mcp_config:\n      ${indented}`);
-    await ask(servers(dialect));
-    const { difference, left } = await pulled();
-    expect(difference).toEqual([
-      '-      # who looks',
-      '-      tracker: { url: "https://mcp.example.com/mcp", auth: { strategy: api_key, value: "${env:JIRA}" } }',
-      '-        args: [-y, server-fs]',
-      '+        args: [-y, server-fs, /data]',
-      '+      other:',
-      '+        url: https://other.example.com/mcp',
-    ]);
-    expect(left).toEqual([]);
-  });
-});
-
-describeEach(LATER, (dialect) => dialect === 'agent-server')(
-  'lists in the settings: %s',
+describeEach(['app-server', 'agent-server'] as const, (dialect) => dialect === 'agent-server')(
+  'mcp servers: %s',
   (dialect) => {
-    const lists = {
-      registered_marketplaces: [
-        { name: 'new', source: 'github:example/new', ref: 'v1' },
-        { name: 'team', source: 'github:example/skills2', auto_load: false },
-      ],
-      disabled_skills: ['b', 'c'],
-    };
-    const changed: Asked =
-      dialect === 'app-server'
-        ? ['POST', RECORD[dialect], lists]
-        : ['PATCH', RECORD[dialect], { agent_settings_diff: { agent_context: lists } }];
-
-    it('marketplaces and disabled skills in blocks of their own', async () => {
+    it('with their secrets as references, named as the block names them', async () => {
       await service(dialect);
-      await given(`settings: { language: en }
-marketplaces:
-  team: { source: "github:example/skills", auto_load: true } # ours
-  # theirs
-  old: { source: "github:example/old" }
-disabled_skills: [a, b] # slow
-`);
-      await ask(changed);
-      const { difference, left } = await pulled();
-      expect(difference).toEqual([
-        '-  team: { source: "github:example/skills", auto_load: true } # ours',
-        '-  # theirs',
-        '-  old: { source: "github:example/old" }',
-        '-disabled_skills: [a, b] # slow',
-        '+  team: { source: "github:example/skills2" } # ours',
-        '+  new:',
-        '+    source: github:example/new',
-        '+    ref: v1',
-        '+disabled_skills: [b, c] # slow',
-      ]);
-      expect(left).toEqual([]);
+      await given('settings: { language: en }\nmcp_servers:\n  files: { command: npx }\n');
+      const url = 'https://keyed.example.com/mcp';
+      const auth = { strategy: 'bearer', value: 'canary-of-a-server' };
+      const config = { files: { command: 'npx' }, keyed: { url, transport: 'http', auth } };
+      const agent = { mcp_config: config };
+      const method = dialect === 'app-server' ? 'POST' : 'PATCH';
+      await ask([method, RECORD[dialect], { agent_settings_diff: agent }]);
+      const { difference, shown } = await pulled({ adopt: ['mcp_servers.keyed'] });
+      expect(difference).toContain('+      value: ${env:KEYED_API_KEY}');
+      expect(shown).toContain('+ mcp_servers.keyed: imported');
+      expect(shown).toContain(
+        '$ KEYED_API_KEY: set this variable, for mcp_servers.keyed.auth.value',
+      );
+      expect(shown).not.toContain('mcp_config');
     });
-
-    it('marketplaces and disabled skills in the settings', async () => {
-      await service(dialect);
-      const holder = dialect === 'app-server' ? '' : '\n  agent_settings:\n    agent_context:';
-      const indent = dialect === 'app-server' ? '  ' : '      ';
-      await given(`settings:
-  language: en${holder}
-${indent}registered_marketplaces: [{ name: team, source: "github:example/skills" }]
-${indent}disabled_skills: [a, b] # slow
-`);
-      await ask(changed);
-      const { pulled: done, left, text } = await pulled();
-      expect(done).toHaveLength(2);
-      expect(left).toEqual([]);
-      expect(text).toContain(`${indent}disabled_skills: [b, c] # slow`);
-    });
-  },
-);
-
-describeEach(GIT, (dialect) => dialect === 'app-server')('git providers: %s', (dialect) => {
-  const write =
-    dialect === 'app-server' ? '/api/v1/secrets/git-providers' : '/api/add-git-providers';
-  const theirs: Asked = [
-    'POST',
-    write,
-    {
-      provider_tokens: {
-        gitlab: { token: 'canary-good-gitlab', host: 'git2.example.com' },
-        github: { token: '' },
-      },
-    },
-  ];
-
-  it('takes hosts and removals, and what it is to have besides', async () => {
-    await service(dialect);
-    await given(`settings: { language: en }
-git_providers:
-  # theirs
-  gitlab: { token: "\${env:LAB}", host: git.example.com } # one
-`);
-    await ask(theirs);
-    const moved = await pulled();
-    expect(moved.difference).toEqual([
-      '-  gitlab: { token: "${env:LAB}", host: git.example.com } # one',
-      '+  gitlab: { token: "${env:LAB}", host: git2.example.com } # one',
-    ]);
-    await ask(['POST', write, { provider_tokens: { github: { token: 'canary-good-github' } } }]);
-    const { difference, variables } = await pulled({ adopt: ['git_providers'] });
-    expect(difference).toEqual([
-      '-  # theirs',
-      '-  gitlab: { token: "${env:LAB}", host: git2.example.com } # one',
-      '+  github:',
-      '+    token: ${env:SETPOINT_GITHUB_TOKEN}',
-    ]);
-    expect(variables).toEqual(['SETPOINT_GITHUB_TOKEN']);
-  });
-
-  it('edits them where the specification has them', async () => {
-    await service(dialect);
-    await given(`settings:
-  language: en
-  secrets_store:
-    provider_tokens:
-      gitlab: { token: "\${env:LAB}", host: git.example.com }
-    custom_secrets:
-      JIRA: \${env:JIRA} # tracker
-      DB: \${env:DB}
-`);
-    const others = { name: 'OTHER', value: 'canary-other' };
-    await ask(theirs, ['DELETE', `${SECRETS[dialect]}/JIRA`], ['POST', SECRETS[dialect], others]);
-    const { difference } = await pulled({ adopt: ['secrets.OTHER'] });
-    expect(difference).toEqual([
-      '-      gitlab: { token: "${env:LAB}", host: git.example.com }',
-      '-      JIRA: ${env:JIRA} # tracker',
-      '+      gitlab: { token: "${env:LAB}", host: git2.example.com }',
-      '+      OTHER: ${env:OTHER}',
-    ]);
-  });
-});
-
-describe('profiles of an app-server', () => {
-  const PROFILES = '/api/v1/settings/profiles';
-  const FILE = `llm_profiles:
-  main: { model: openai/gpt-5, api_key: "\${env:MAIN}", base_url: "https://llm.example.com/v1" }
-  cheap:
-    model: openai/gpt-5-mini
-    base_url: https://llm.example.com/v1
-    temperature: 0.2
-`;
-  const changes: readonly Asked[] = [
-    [
-      'POST',
-      `${PROFILES}/cheap`,
-      { llm: { model: 'openai/gpt-5-nano', base_url: 'https://llm.example.com/v1' } },
-    ],
-    ['POST', `${PROFILES}/cheap/activate`, {}],
-  ];
-  const MEMBERS = [
-    '-    model: openai/gpt-5-mini',
-    '-    temperature: 0.2',
-    '+    model: openai/gpt-5-nano',
-  ];
-
-  it('takes members and what is active', async () => {
-    await service('app-server');
-    await given(`settings: { language: en }\n${FILE}active: { llm_profile: main }\n`);
-    await ask(...changes);
-    const { difference, left } = await pulled();
-    expect(difference.toSorted()).toEqual(
-      [...MEMBERS, '-active: { llm_profile: main }', '+active: { llm_profile: cheap }'].toSorted(),
-    );
-    expect(left).toEqual([]);
-  });
-
-  it('takes what is active where the settings point to it, and that nothing is', async () => {
-    await service('app-server');
-    await given(`settings:\n  language: en\n  active_profile: main # now\n${FILE}`);
-    await ask(...changes);
-    const { difference } = await pulled();
-    expect(difference.toSorted()).toEqual(
-      [...MEMBERS, '-  active_profile: main # now', '+  active_profile: cheap # now'].toSorted(),
-    );
-    // A store of the active profile makes it inactive.
-    await ask(changes[0] ?? ['GET', PROFILES]);
-    const gone = await pulled();
-    expect(gone.difference).toEqual(['-  active_profile: cheap # now']);
-  });
-});
-
-/** A place without random letters, which could be those of a secret. */
-const SOURCES = join(tmpdir(), 'setpoint-pulled-sources');
-
-itEach(['skills', 'plugins'] as const, (kind) => kind === 'plugins')(
-  '%s of an Agent Server',
-  async (kind) => {
-    await service('agent-server');
-    onTestFinished(() => rmSync(SOURCES, { recursive: true, force: true }));
-    const source = (name: string): string => {
-      const path = join(SOURCES, kind, name);
-      const file = join(path, kind === 'skills' ? 'SKILL.md' : '.plugin/plugin.json');
-      mkdirSync(dirname(file), { recursive: true });
-      const skill = `---\nname: ${name}\ndescription: x\n---\nX.\n`;
-      writeFileSync(file, kind === 'skills' ? skill : JSON.stringify({ name, description: 'x' }));
-      return path;
-    };
-    await given(`${kind}:
-  one: { source: "${source('one')}" } # first
-  two: { source: "${source('two')}", enabled: false } # second
-`);
-    await ask(
-      ['DELETE', `/api/${kind}/installed/one`],
-      ['PATCH', `/api/${kind}/installed/two`, { enabled: true }],
-      ['POST', `/api/${kind}/install`, { source: source('three') }],
-    );
-    const { difference, left } = await pulled({ adopt: [kind] });
-    const at = (name: string): string => join(SOURCES, kind, name);
-    expect(difference).toEqual([
-      `-  one: { source: "${at('one')}" } # first`,
-      `-  two: { source: "${at('two')}", enabled: false } # second`,
-      `+  two: { source: "${at('two')}" } # second`,
-      '+  three:',
-      `+    source: ${at('three')}`,
-    ]);
-    expect(left).toEqual([]);
   },
 );
 

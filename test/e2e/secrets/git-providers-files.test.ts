@@ -5,7 +5,6 @@ import { startEmulator } from '../../../src/emulator/start.ts';
 import { apply } from '../../../src/reconciler/operations/apply.ts';
 import { plan } from '../../../src/reconciler/operations/plan.ts';
 import { setpoint } from '../../fixture/command-here.ts';
-import { start } from '../../fixture/command.ts';
 import {
   GIT_DIALECTS,
   GIT_ENV,
@@ -13,7 +12,7 @@ import {
   startGitWorld,
   type GitWorld,
 } from '../../fixture/git-providers.ts';
-import { describeEach, itEach } from '../../fixture/long.ts';
+import { describeEach } from '../../fixture/long.ts';
 import { quickClock } from '../../fixture/settings.ts';
 
 let world: GitWorld;
@@ -154,49 +153,6 @@ describeEach(GIT_DIALECTS, (dialect) => dialect === 'app-server')(
       for (const one of [shown, explained, spelled, from])
         expect(one.stdout + one.stderr + snapshot).not.toContain('canary');
     });
-
-    const MOMENTS = [0, 1].flatMap((write) => [`before ${write}`, `after ${write}`]);
-    itEach(MOMENTS, (moment) => moment === 'after 0')(
-      'killed %s: nobody else loses a token, and the next run ends it',
-      async (moment) => {
-        world = await startGitWorld(dialect);
-        const theirs = { token: 'good-bitbucket-theirs' };
-        await world.theirs({
-          bitbucket: { token: theirs.token },
-          github: { token: 'good-github-0' },
-        });
-        const { text } = world.asked(FILE.replace(/ }$/, ', enterprise_sso: null }'));
-        writeFileSync(join(world.folder, 'settings.yaml'), text);
-        const at = { cwd: world.folder, env: { ...GIT_ENV, HUB: 'canary-good-github-2' } };
-        const killed = start(['apply', '--yes', '--rotate', 'all'], at);
-        const [when, number] = moment.split(' ');
-        let writes = -1;
-        const passed: Promise<unknown>[] = [];
-        world.front.instead = ({ method, path, body }) => {
-          if (method === 'GET' || passed.length > 0) return null;
-          writes += 1;
-          if (writes !== Number(number)) return null;
-          killed.child.kill('SIGKILL');
-          const sent = when === 'after' ? world.front.ask(method, path, JSON.parse(body)) : null;
-          passed.push(Promise.resolve(sent));
-          return { status: 500, body: '' };
-        };
-        await killed.ended;
-        await Promise.all(passed);
-        world.front.instead = () => null;
-        expect(world.stored()['bitbucket']?.token).toBe(theirs.token);
-        const next = await setpoint(['apply', '--yes', '--rotate', 'all'], at);
-        expect(next).toMatchObject({ code: 0 });
-        expect(world.stored()).toEqual({
-          bitbucket: { token: theirs.token, host: null },
-          github: { token: 'canary-good-github-2', host: null },
-          gitlab: { token: GIT_ENV.LAB, host: 'git.example.com' },
-        });
-        const quiet = await setpoint(['plan'], at);
-        expect(quiet.stdout).toContain('No changes.');
-        expect(next.stdout + next.stderr + quiet.stdout).not.toContain('canary');
-      },
-    );
   },
 );
 

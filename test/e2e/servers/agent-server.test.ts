@@ -75,81 +75,7 @@ function ofSettings({ seen }: AgentServer): AgentServer['seen'] {
   return seen.filter(({ path }) => path === '/api/settings');
 }
 
-const EVERYTHING = dedent`
-  language: de
-  agent: BrowsingAgent
-  max_iterations: 250
-  security_analyzer: none
-  confirmation_mode: true
-  llm_model: openai/gpt-5
-  llm_api_key: \${env:LLM_KEY}
-  llm_base_url: https://llm.example.com
-  enable_default_condenser: false
-  enable_sound_notifications: true
-  user_consents_to_analytics: true
-  mcp_config:
-    sse_servers: [{url: "https://sse.example.com/sse", api_key: "\${env:MCP_KEY}"}]
-    stdio_servers: [{name: fs, command: npx, args: [-y], env: {TOKEN: "\${env:MCP_KEY}"}}]
-    shttp_servers: [{url: "https://http.example.com/mcp", timeout: 45}]
-  condenser_max_size: 80
-  git_user_name: bot
-  git_user_email: bot@example.com
-`;
-
 describe('every field of the file on the Agent Server', () => {
-  it.each([null, STORED])(
-    'is stored in its place, and a second apply sends no write',
-    async (before) => {
-      const server = await serverWith(before);
-      const first = await apply(asked(server, EVERYTHING));
-      expect(first.environments[0]).toMatchObject({ status: 'applied', dialect: 'agent-server' });
-      expect(await server.stored()).toMatchObject({
-        agent_settings: {
-          agent: 'BrowsingAgent',
-          llm: { model: 'openai/gpt-5', base_url: 'https://llm.example.com' },
-          condenser: { enabled: false, max_size: 80 },
-        },
-        conversation_settings: {
-          max_iterations: 250,
-          confirmation_mode: true,
-          security_analyzer: 'none',
-        },
-        misc_settings: {
-          app_preferences: {
-            language: 'de',
-            enable_sound_notifications: true,
-            user_consents_to_analytics: true,
-            git_user_name: 'bot',
-            git_user_email: 'bot@example.com',
-          },
-        },
-      });
-      const again = await apply(asked(server, EVERYTHING));
-      expect(again.environments[0]).toMatchObject({ status: 'in-sync', requests: { post: 0 } });
-      expect(JSON.stringify([first, again])).not.toContain(CANARY);
-    },
-  );
-
-  it('A1: sends only the members that differ, and every other secret and value stays', async () => {
-    const server = await serverWith(STORED);
-    const before = await server.stored();
-    await apply(asked(server, 'language: fr\nmax_iterations: 100\ncondenser_max_size: 120\n'));
-    expect(server.patches()).toEqual([
-      {
-        misc_settings_diff: { app_preferences: { language: 'fr' } },
-        agent_settings_diff: { condenser: { max_size: 120 } },
-      },
-    ]);
-    const after = await server.stored();
-    const back = {
-      misc_settings_diff: { app_preferences: { language: 'en' } },
-      agent_settings_diff: { condenser: { max_size: 240 } },
-    };
-    await server.patch(back);
-    expect(after).not.toEqual(before);
-    expect(await server.stored()).toEqual(before);
-  });
-
   it('A9: null is what each part takes for the default: null, a value, or a member that goes', async () => {
     const server = await serverWith({
       ...STORED,
@@ -196,16 +122,6 @@ describe('every field of the file on the Agent Server', () => {
     expect(one.environments[0]?.settings).toEqual(other.environments[0]?.settings);
     expect(JSON.stringify(one)).not.toContain('current_datetime');
   });
-
-  it('a plan against a snapshot is as one against the server', async () => {
-    const server = await serverWith(STORED);
-    const settings = 'language: fr\nmax_iterations: 100\nagent: null\n';
-    const document = await get(asked(server, settings));
-    expect(document.environments[0]).toMatchObject({ dialect: 'agent-server', status: 'stored' });
-    expect(JSON.stringify(document)).not.toContain(CANARY);
-    const { environments } = await plan(asked(server, settings));
-    expect(environments[0]?.changes.map(({ path }) => path)).toEqual([['language']]);
-  });
 });
 
 describe('native parts', () => {
@@ -222,32 +138,6 @@ describe('native parts', () => {
     conversation_settings: {worktree_branch_prefix: me/, container_memory: 2g}
     misc_settings: {own: {n: 1}}
   `;
-
-  it('are written in their places, and a second apply sends no write', async () => {
-    const server = await serverWith(null);
-    const first = await apply(asked(server, native));
-    expect(first.environments[0]).toMatchObject({ status: 'applied', error: null });
-    expect(server.patches()).toEqual([
-      {
-        agent_settings_diff: {
-          llm: {
-            timeout: 120,
-            temperature: 0.7,
-            aws_session_token: ENV.LLM_KEY,
-            litellm_extra_body: { a: { b: 1 } },
-          },
-          verification: { critic_enabled: true, critic_api_key: ENV.MCP_KEY },
-          tools: [{ name: 'terminal' }],
-          persona: 'a pirate',
-        },
-        conversation_settings_diff: { worktree_branch_prefix: 'me/', container_memory: '2g' },
-        misc_settings_diff: { own: { n: 1 } },
-      },
-    ]);
-    const again = await apply(asked(server, native));
-    expect(again.environments[0]).toMatchObject({ status: 'in-sync', requests: { post: 0 } });
-    expect(JSON.stringify([first, again])).not.toContain(CANARY);
-  });
 
   it('A9: null brings each default back, secrets too', async () => {
     const server = await serverWith(null);

@@ -1,7 +1,6 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { startEmulator } from '../../../src/emulator/start.ts';
 import { apply } from '../../../src/reconciler/operations/apply.ts';
-import { get } from '../../../src/reconciler/operations/get.ts';
 import { plan } from '../../../src/reconciler/operations/plan.ts';
 import { startAppServer, storedRecord, type AppServer } from '../../fixture/app-server.ts';
 import { dedent } from '../../fixture/dedent.ts';
@@ -54,88 +53,7 @@ function asked(url: string, settings: string, more: Parameters<typeof request>[2
   return request(url, indented, { env: ENV, ...more });
 }
 
-const EVERYTHING = dedent`
-  language: de
-  agent: BrowsingAgent
-  max_iterations: 250
-  security_analyzer: null
-  confirmation_mode: true
-  llm_model: openai/gpt-5
-  llm_api_key: \${env:LLM_KEY}
-  llm_base_url: https://llm.example.com
-  remote_runtime_resource_factor: 2
-  enable_default_condenser: false
-  enable_sound_notifications: true
-  enable_proactive_conversation_starters: false
-  user_consents_to_analytics: true
-  sandbox_base_container_image: base:1
-  sandbox_runtime_container_image: runtime:1
-  mcp_config:
-    sse_servers: [{url: "https://sse.example.com/sse", api_key: "\${env:MCP_KEY}"}]
-    stdio_servers: [{name: fs, command: npx, args: [-y], env: {TOKEN: "\${env:MCP_KEY}"}}]
-    shttp_servers: [{url: "https://http.example.com/mcp", timeout: 30}]
-  search_api_key: \${env:SEARCH_KEY}
-  max_budget_per_task: 2.5
-  condenser_max_size: 80
-  email: a@example.com
-  email_verified: true
-  git_user_name: bot
-  git_user_email: bot@example.com
-`;
-
 describe('every field of the file on /api/v1/settings', () => {
-  it.each([null, STORED])(
-    'is stored in its place, and a second apply sends nothing',
-    async (before) => {
-      const server = await serverWith(before);
-      const first = await apply(asked(server.url, EVERYTHING));
-      expect(first.environments[0]).toMatchObject({ status: 'applied', dialect: 'app-server' });
-      expect(server.stored).toMatchObject({
-        language: 'de',
-        remote_runtime_resource_factor: 2,
-        enable_sound_notifications: true,
-        enable_proactive_conversation_starters: false,
-        user_consents_to_analytics: true,
-        sandbox_base_container_image: 'base:1',
-        sandbox_runtime_container_image: 'runtime:1',
-        max_budget_per_task: 2.5,
-        email: 'a@example.com',
-        email_verified: true,
-        git_user_name: 'bot',
-        git_user_email: 'bot@example.com',
-        agent_settings: {
-          agent: 'BrowsingAgent',
-          llm: { model: 'openai/gpt-5', base_url: 'https://llm.example.com' },
-          condenser: { enabled: false, max_size: 80 },
-        },
-        conversation_settings: {
-          max_iterations: 250,
-          confirmation_mode: true,
-          security_analyzer: 'none',
-        },
-      });
-      const again = await apply(asked(server.url, EVERYTHING));
-      expect(again.environments[0]).toMatchObject({ status: 'in-sync', requests: { post: 0 } });
-      expect(JSON.stringify([first, again])).not.toContain(CANARY);
-    },
-  );
-
-  it('sends only what differs, and all else that is stored stays', async () => {
-    const server = await serverWith(STORED);
-    const settings = dedent`
-      language: fr
-      max_iterations: 100
-      condenser_max_size: 120
-      llm_api_key: \${env:LLM_KEY}
-    `;
-    await apply(asked(server.url, settings));
-    expect(server.posts()).toEqual([
-      { language: 'fr', agent_settings_diff: { condenser: { max_size: 120 } } },
-    ]);
-    const { language: _, ...rest } = STORED;
-    expect(server.stored).toMatchObject({ ...rest, language: 'fr' });
-  });
-
   it('null brings back the default, or is the word for none', async () => {
     const server = await serverWith({
       ...STORED,
@@ -162,18 +80,6 @@ describe('every field of the file on /api/v1/settings', () => {
     ]);
     const { environments } = await plan(asked(server.url, settings));
     expect(environments[0]?.changes).toEqual([]);
-  });
-
-  it('a plan against a snapshot is as one against the service', async () => {
-    const server = await serverWith(STORED);
-    const settings = 'language: fr\nmax_iterations: 100\nagent: null\n';
-    const document = await get(asked(server.url, settings));
-    expect(document.environments[0]).toMatchObject({ dialect: 'app-server', status: 'stored' });
-    expect(JSON.stringify(document)).not.toContain(CANARY);
-    const { environments } = await plan(asked(server.url, settings));
-    expect(environments[0]?.changes.map(({ path }) => path)).toEqual([['language']]);
-    expect(environments[0]?.unmanaged).toContainEqual(['agent_settings', 'llm', 'temperature']);
-    expect(environments[0]?.unmanaged).not.toContainEqual(['conversation_settings']);
   });
 });
 

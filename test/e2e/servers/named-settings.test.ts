@@ -114,7 +114,6 @@ function isNative(dialect: string): boolean {
 }
 
 describeEach(DIALECTS, isOften)('%s: mcp servers by name', (dialect) => {
-  const tracker = dialect === 'settings-v0' ? URL : 'tracker';
   const other = dialect === 'settings-v0' ? OTHER.url : 'other';
 
   async function addOther(secret?: string): Promise<void> {
@@ -129,67 +128,6 @@ describeEach(DIALECTS, isOften)('%s: mcp servers by name', (dialect) => {
     const all = dialect === 'app-server' ? { ...OWN, other: entry } : { other: entry };
     return stored(dialect, { agent_settings_diff: { mcp_config: all } });
   }
-
-  it('are created, and quiet the second time', async () => {
-    await service(dialect);
-    const outcome = await applied(SERVERS);
-    expect(outcome).toMatchObject({
-      status: 'applied',
-      changes: [
-        { path: ['language'] },
-        { path: ['mcp_servers', 'files'], action: 'set', source: { line: 6 } },
-        { path: ['mcp_servers', 'tracker'], action: 'set', source: { line: 5 } },
-      ],
-    });
-    expect(await servers(dialect)).toMatchObject({
-      [tracker]: { url: URL },
-      files: { command: 'npx', args: ['-y', 'server-fs'] },
-    });
-    const before = writes();
-    expect(await applied(SERVERS)).toMatchObject({ status: 'in-sync', changes: [] });
-    expect(writes()).toBe(before);
-  });
-
-  it('change a member, and leave the others as they are', async () => {
-    await service(dialect);
-    await applied(SERVERS);
-    await addOther();
-    expect(await planned(SERVERS)).toMatchObject({ status: 'in-sync', changes: [] });
-    const changed = SERVERS.replace('server-fs', 'server-fs-2');
-    expect(await applied(changed)).toMatchObject({
-      status: 'applied',
-      changes: [{ path: ['mcp_servers', 'files'], action: 'change' }],
-    });
-    const now = await servers(dialect);
-    expect(now).toMatchObject({ files: { args: ['-y', 'server-fs-2'] }, [other]: OTHER });
-    expect(Object.keys(now).toSorted()).toEqual(['files', tracker, other].toSorted());
-  });
-
-  it('are removed by null alone', async () => {
-    await service(dialect);
-    await applied(SERVERS);
-    await addOther();
-    const outcome = await applied(`mcp_servers:\n  ${TRACKER}\n  files: null`);
-    expect(outcome).toMatchObject({
-      status: 'applied',
-      changes: [
-        {
-          path: ['mcp_servers', 'files'],
-          action: 'remove',
-          reason: 'null in the file',
-        },
-      ],
-    });
-    expect(Object.keys(await servers(dialect)).toSorted()).toEqual([tracker, other].toSorted());
-    const before = writes();
-    expect(await applied(`mcp_servers:\n  ${TRACKER}\n  files: null`)).toMatchObject({
-      status: 'in-sync',
-    });
-    // One that is not named any more is left alone.
-    expect(await applied('mcp_servers: {}')).toMatchObject({ status: 'in-sync' });
-    expect(await applied('')).toMatchObject({ status: 'in-sync' });
-    expect(writes()).toBe(before);
-  });
 
   it('keep the secrets of the others, or refuse the write that would lose them', async () => {
     await service(dialect);
@@ -216,26 +154,6 @@ describeEach(DIALECTS, isOften)('%s: mcp servers by name', (dialect) => {
     expect(environment).toMatchObject({ status: 'applied', error: null });
     expect(JSON.stringify((await servers(dialect))[other])).toContain('canary-other');
   });
-
-  it('are told apart from what somebody else has changed', async () => {
-    await service(dialect);
-    await applied(SERVERS);
-    const [clean] = (await drift(asked(SERVERS))).environments;
-    expect(clean).toMatchObject({ status: 'in-sync' });
-    if (dialect === 'settings-v0') {
-      const config = at(await record(dialect), 'mcp_config') as Json;
-      await stored(dialect, { mcp_config: { ...config, stdio_servers: [] } });
-    } else {
-      const config = dialect === 'app-server' ? { tracker: OWN.tracker } : { files: null };
-      await stored(dialect, { agent_settings_diff: { mcp_config: config } });
-    }
-    const [drifted] = (await drift(asked(SERVERS))).environments;
-    expect(drifted).toMatchObject({
-      status: 'differs',
-      changes: [{ path: ['mcp_servers', 'files'], action: 'set' }],
-    });
-    expect(JSON.stringify(drifted)).not.toContain('canary');
-  });
 });
 
 const LISTS = {
@@ -255,55 +173,6 @@ describeEach(LATER, isNative)('%s: marketplaces and skills', (dialect) => {
   team: { source: "github:example/skills", auto_load: true }
   extra: { source: "github:example/extra", ref: v3, repo_path: deploy }
 disabled_skills: [b, a]`;
-
-  it('are stored where the service has them, and quiet the second time', async () => {
-    await service(dialect);
-    const outcome = await applied(MARKETPLACES);
-    expect(outcome).toMatchObject({
-      status: 'applied',
-      changes: [{ path: ['language'] }, { path: paths.marketplaces }, { path: paths.skills }],
-    });
-    const now = await record(dialect);
-    expect(at(now, ...paths.marketplaces)).toMatchObject([
-      { name: 'team', source: 'github:example/skills', auto_load: true },
-      { name: 'extra', source: 'github:example/extra', ref: 'v3', repo_path: 'deploy' },
-    ]);
-    expect(at(now, ...paths.skills)).toEqual(['b', 'a']);
-    const before = writes();
-    expect(await applied(MARKETPLACES)).toMatchObject({ status: 'in-sync' });
-    // Order means nothing.
-    const [first, team, extra] = MARKETPLACES.split('\n');
-    expect(await applied([first, extra, team, 'disabled_skills: [a, b]'].join('\n'))).toMatchObject(
-      { status: 'in-sync' },
-    );
-    expect(writes()).toBe(before);
-  });
-
-  it('change, and what is not named goes: there is one list', async () => {
-    await service(dialect);
-    await applied(MARKETPLACES);
-    const changed = `marketplaces:
-  team: { source: "github:example/skills", auto_load: false }
-  extra: null
-disabled_skills: [a]`;
-    expect(await applied(changed)).toMatchObject({
-      status: 'applied',
-      changes: [
-        { path: paths.marketplaces, action: 'change', source: { line: 5 } },
-        { path: paths.skills, action: 'change', source: { line: 7 } },
-      ],
-    });
-    const now = await record(dialect);
-    expect(at(now, ...paths.marketplaces)).toMatchObject([{ name: 'team', auto_load: false }]);
-    expect(at(now, ...paths.skills)).toEqual(['a']);
-    expect(await applied('marketplaces: {}\ndisabled_skills: []')).toMatchObject({
-      status: 'applied',
-    });
-    expect(at(await record(dialect), ...paths.marketplaces)).toEqual([]);
-    expect(await applied('marketplaces: {}\ndisabled_skills: []')).toMatchObject({
-      status: 'in-sync',
-    });
-  });
 
   it('drift, and are code that runs', async () => {
     await service(dialect);

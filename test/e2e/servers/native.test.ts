@@ -75,31 +75,6 @@ describe.each(['app-server', 'agent-server'] as const)('native values of %s', (d
     conversation_settings: { max_iterations: 77 }
   `;
 
-  it('are written once, each in its place, and then there are no changes', async () => {
-    const { url, stored, write } = await service(dialect);
-    await write({ agent_settings_diff: { llm: { num_retries: 9 } } });
-    const outcome = await applied(url, SETTINGS);
-    expect(outcome.error).toBeNull();
-    expect(await stored()).toMatchObject({
-      agent_settings: {
-        llm: {
-          timeout: 60,
-          reasoning_effort: 'low',
-          extra_headers: { 'X-Team': 'blue' },
-          num_retries: 9,
-        },
-        tools: [{ name: 'TerminalTool' }],
-        condenser: { keep_first: 4, max_size: 240 },
-      },
-      conversation_settings: { max_iterations: 77 },
-    });
-    const again = await planned(url, SETTINGS);
-    expect(again).toMatchObject({ changes: [], error: null });
-    expect(PATHS(again.unmanaged.map((path) => ({ path })))).toContain(
-      'agent_settings.llm.num_retries',
-    );
-  });
-
   it('come back to their defaults by null, and a map is emptied by {}', async () => {
     const { url, stored } = await service(dialect);
     await applied(url, SETTINGS);

@@ -1,6 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { apply } from '../../../src/reconciler/operations/apply.ts';
-import { drift } from '../../../src/reconciler/operations/plan.ts';
 import { plan } from '../../../src/reconciler/operations/plan.ts';
 import { request } from '../../fixture/settings.ts';
 import { startStore, type Semantics, type StoreServer } from '../../fixture/store-server.ts';
@@ -40,39 +39,6 @@ for (const write of ['replace', 'merge'] as const) {
 
 let store: StoreServer;
 afterEach(() => store.close());
-
-describe.each(SEMANTICS)('a store: $write, null $onNull, passwords $passwords', (semantics) => {
-  it('keeps every undeclared field, and a second apply sends no POST', async () => {
-    store = await startStore(semantics, structuredClone(STORED));
-    const asked = request(
-      store.url,
-      '  language: fr\n  max_iterations: 50\n  sandbox_api_key: null\n',
-    );
-    const outcome = await apply(asked);
-    expect(outcome.environments[0]).toMatchObject({ status: 'applied', error: null });
-    expect(store.stored).toMatchObject({ ...STORED, language: 'fr', max_iterations: 50 });
-    const posts = store.posts();
-    const again = await apply(asked);
-    expect(again.environments[0]).toMatchObject({ status: 'in-sync', requests: { post: 0 } });
-    expect(store.posts()).toBe(posts);
-  });
-
-  it('sends nothing but GET for plan and drift, and shows no secret in any document', async () => {
-    store = await startStore(semantics, structuredClone(STORED));
-    const secret = `${CANARY}-declared`;
-    const settings =
-      '  llm_api_key: ${env:LLM}\n  git_user_name: ${env:NAME}\n  mcp_config:\n    sse_servers:\n      - url: https://sse.example.com/sse\n        api_key: ${env:LLM}\n';
-    const env = { SETPOINT_API_KEY: `${CANARY}-key`, LLM: secret, NAME: `${CANARY}-name` };
-    const documents = [
-      await plan(request(store.url, settings, { env })),
-      await drift(request(store.url, settings, { env })),
-    ];
-    expect(store.posts()).toBe(0);
-    documents.push((await apply(request(store.url, settings, { env, rotate: 'all' }))) as never);
-    expect(JSON.stringify(documents)).not.toContain('CANARY');
-    expect(store.stored).toMatchObject({ llm_api_key: secret, git_user_name: `${CANARY}-name` });
-  });
-});
 
 describe('only a mask hides a secret inside mcp_config', () => {
   it('in a declared entry as in one that is not managed: nothing is written', async () => {
@@ -199,38 +165,6 @@ describe('null', () => {
   });
 });
 
-describe('nothing to do', () => {
-  it('sends no POST if nothing is declared', async () => {
-    store = await startStore({}, structuredClone(STORED));
-    const outcome = await apply(request(store.url, ''));
-    expect(outcome.environments[0]).toMatchObject({
-      status: 'in-sync',
-      requests: { get: 1, post: 0 },
-    });
-    expect(store.posts()).toBe(0);
-  });
-
-  it('sends no POST if everything is equal by meaning', async () => {
-    store = await startStore({}, structuredClone(STORED));
-    const settings =
-      '  max_budget_per_task: 2.50\n  llm_base_url: https://llm.example.com\n  mcp_config:\n    shttp_servers: ["  https://http.example.com/mcp "]\n';
-    const outcome = await apply(request(store.url, settings));
-    expect(outcome.environments[0]).toMatchObject({ status: 'in-sync' });
-    expect(store.posts()).toBe(0);
-  });
-});
-
-describe('an empty store', () => {
-  it('is written with what is declared, and nothing else', async () => {
-    store = await startStore({}, null);
-    await apply(request(store.url, '  language: en\n  llm_api_key: ${env:SETPOINT_API_KEY}\n'));
-    const sent: unknown = JSON.parse(
-      store.requests.find(({ method }) => method === 'POST')?.body ?? '',
-    );
-    expect(sent).toEqual({ language: 'en', llm_api_key: 'a-session-key' });
-  });
-});
-
 describe('the sandbox_api_key, which nobody can see', () => {
   it('is no matter if it is not declared, and refused under protected, with null as the way', async () => {
     store = await startStore({}, structuredClone(STORED));
@@ -271,26 +205,5 @@ describe('the sandbox_api_key, which nobody can see', () => {
       changes: [{ action: 'rotate', result: 'unverifiable' }],
     });
     expect(store.stored).toMatchObject({ ...STORED, sandbox_api_key: 'a-session-key' });
-  });
-});
-
-describe('guards', () => {
-  it('max_changes refuses a plan that is larger, names number and flag, and is lifted by --allow', async () => {
-    store = await startStore({}, structuredClone(STORED));
-    const settings = '  language: fr\n  agent: B\n  sandbox_api_key: null\n';
-    const refused = await apply(request(store.url, settings, { guards: '{ max_changes: 1 }' }));
-    expect(refused.environments[0]).toMatchObject({
-      status: 'refused',
-      error: { code: 'guard-refused' },
-    });
-    expect(refused.environments[0]?.error).toMatchObject({
-      message: expect.stringContaining('2 changes'),
-      hint: expect.stringContaining('--allow max-changes'),
-    });
-    expect(store.posts()).toBe(0);
-    const allowed = await apply(
-      request(store.url, settings, { guards: '{ max_changes: 1 }', allow: ['max-changes'] }),
-    );
-    expect(allowed.environments[0]).toMatchObject({ status: 'applied' });
   });
 });
