@@ -6,7 +6,12 @@ import {
   createUnnamedField,
   type Field,
 } from '../model/field.ts';
-import { findSchemaFaults, type Fault, describeSchema } from '../model/json-schema.ts';
+import {
+  findSchemaFaults,
+  type Fault,
+  describeSchema,
+  type SchemaNode,
+} from '../model/json-schema.ts';
 import {
   isOpenMap,
   isPart,
@@ -17,6 +22,7 @@ import {
 import { findPathFacts } from '../model/path-facts.ts';
 import { samePath, type Path } from '../model/path.ts';
 import type { ReferenceSource } from '../model/ports.ts';
+import type { Secret } from '../model/secret.ts';
 import type { DesiredField } from '../model/state.ts';
 import { isRecord, createRecord, type Value, isList } from '../model/value.ts';
 import { readTyped, resolveText } from './lookup.ts';
@@ -101,11 +107,20 @@ export function resolveNativeValue(path: Path, node: Node, source: ReferenceSour
       ]),
     );
   if (typeof node.value !== 'string') return node.value;
-  const nodes = settingsNodes(path, node.file.lock);
+  return resolveTypedText(path, settingsNodes(path, node.file.lock), node.value, source);
+}
+
+/** A text where the schema has these nodes: unless they take text, it is one reference to a number or a truth value. */
+export function resolveTypedText(
+  path: Path,
+  nodes: readonly SchemaNode[],
+  text: string,
+  source: ReferenceSource,
+): string | Secret {
   // A reference to a list is split where it is judged: see withUsable.
-  if (takesText(nodes) || findPathFacts(path).list) return resolveText(node.value, source);
+  if (takesText(nodes) || findPathFacts(path).list) return resolveText(text, source);
   return readTyped(
-    node.value,
+    text,
     source,
     (value) => findSchemaFaults(value, { anyOf: nodes }, {}).length === 0,
   );

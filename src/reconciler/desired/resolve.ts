@@ -1,5 +1,6 @@
 import { isEmbedded, isServiceAddress, urlOrigin } from '../model/address.ts';
-import { fields, type SpecifiedField } from '../model/field.ts';
+import { LLM_PROFILES_FORM } from '../model/collection-forms.ts';
+import { fields, MODEL_PART, type SpecifiedField } from '../model/field.ts';
 import { isUnmanaged, type Path } from '../model/path.ts';
 import type { ReferenceSource } from '../model/ports.ts';
 import { entryPaths } from '../model/mcp.ts';
@@ -20,7 +21,7 @@ import { parseGuardBlock, readUnmanagedPaths } from './blocks/about.ts';
 import { withFormerNames } from './blocks/moved.ts';
 import { findExhaustiveBlocks } from './blocks/collections.ts';
 import { type Node, findNode, isTrue, locate, member, readNodeText } from './node.ts';
-import { findDeclaredField, nativeLeaves, resolveLeaf } from './native.ts';
+import { findDeclaredField, nativeLeaves, resolveLeaf, resolveTypedText } from './native.ts';
 import {
   isServersPlace,
   resolveServers,
@@ -31,6 +32,7 @@ import {
 } from './named-settings.ts';
 import { mayHoldReference } from './references.ts';
 import { findUndeclaredNames } from './cross-check.ts';
+import { settingsNodes } from './schema-lookup.ts';
 import { missingReferences, readStrictly, resolveText, lookUp } from './lookup.ts';
 import { withUsable } from './text-use.ts';
 import { addPointerItems } from './profiles.ts';
@@ -126,7 +128,7 @@ const GUARDS = new WeakMap<Node, GuardSettings>();
 function itemsOfBlocks(target: Target, source: ReferenceSource): DesiredState['items'] {
   const all = new Map<string, readonly DeclaredItem[]>();
   const resolve = (text: string, path: Path): Value =>
-    withUsable(resolveText(text, source), path, source.resolved);
+    withUsable(resolveMemberText(text, path, source), path, source.resolved);
   for (const { name, items } of BLOCKS as readonly Block<BlockName>[]) {
     const node = target[name];
     if (node === undefined || items === undefined) continue;
@@ -139,6 +141,16 @@ function itemsOfBlocks(target: Target, source: ReferenceSource): DesiredState['i
     if (declared.length > 0) all.set(name, declared);
   }
   return all;
+}
+
+/** A text of an item. The members of an LLM profile have the types that they have in the settings. */
+function resolveMemberText(text: string, path: Path, source: ReferenceSource): Value {
+  const [block, , ...member] = path;
+  const place = [...MODEL_PART, ...member];
+  const nodes = block === LLM_PROFILES_FORM.block ? settingsNodes(place) : [];
+  return nodes.length === 0
+    ? resolveText(text, source)
+    : resolveTypedText(place, nodes, text, source);
 }
 
 function ofBlock<T>(

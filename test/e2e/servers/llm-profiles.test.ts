@@ -311,3 +311,19 @@ itEach(DIALECTS, (dialect) => dialect === 'agent-server')(
     made.remove();
   },
 );
+
+it.each(DIALECTS)(
+  '%s: a number and a flag of a reference are sent as what they are',
+  async (dialect) => {
+    await service(dialect);
+    const file =
+      'llm_profiles: { main: { model: openai/gpt-5, num_retries: "${env:N}", drop_params: "${env:F}" } }';
+    const env = { N: '42', F: 'false' };
+    expect(await applied(file, env)).toMatchObject({ status: 'applied' });
+    expect((await profile(dialect, 'main'))?.config).toMatchObject({
+      num_retries: 42,
+      drop_params: false,
+    });
+    expect(await applied(file, env)).toMatchObject({ status: 'in-sync', unknown: [] });
+  },
+);
