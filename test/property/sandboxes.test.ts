@@ -16,8 +16,7 @@ import {
   type SandboxServer,
 } from '../fixture/sandbox-server.ts';
 import { quickClock } from '../fixture/settings.ts';
-import { itHolds, propertyRuns } from '../fixture/property-runs.ts';
-import { itEach } from '../fixture/long.ts';
+import { itHolds } from '../fixture/property-runs.ts';
 
 /** What a file declares of sandboxes; a key that is absent takes its default. */
 interface Counted {
@@ -438,52 +437,6 @@ describe('over real HTTP', () => {
   );
 
   itHolds(
-    'no answer that is lost or wrong starts one too many, and the next apply brings what is left',
-    40,
-    async (numRuns) => {
-      const fate = fc.constantFrom('well', 'well', 'cut', 'lost', 'crash', 'turned away');
-      await fc.assert(
-        fc.asyncProperty(
-          worldOf(['RUNNING', 'RUNNING', 'PAUSED', 'PAUSED', 'STARTING', 'MISSING']),
-          semantics,
-          fc.nat(3),
-          fc.array(fate, { minLength: 6, maxLength: 6 }),
-          (world, semantics, lag, fates) => {
-            fc.pre(!isRefused(world));
-            return within(world, { ...semantics, lag }, async (server, clock) => {
-              let posts = 0;
-              server.intercept = (request, response, proceed) => {
-                if (request.method === 'GET') return false;
-                const fate = fates[posts++] ?? 'well';
-                if (fate === 'well') return false;
-                if (fate === 'cut' || fate === 'lost') {
-                  response.destroy();
-                  if (fate === 'lost') proceed();
-                } else {
-                  response.writeHead(fate === 'crash' ? 500 : 429, { 'retry-after': '1' });
-                  response.end('no');
-                }
-                return true;
-              };
-              const asked = asking(server, clock, world);
-              const [outcome] = (await apply(asked)).environments;
-              const unmet = unmetIn(world);
-              if (outcome?.status === 'applied' || outcome?.status === 'in-sync')
-                expect(broken(world, server.sandboxes)).toEqual(unmet);
-              expectNoneTooMany(server, world);
-              server.intercept = null;
-              await apply(asked);
-              expect(broken(world, server.sandboxes)).toEqual(unmet);
-              expectNoneTooMany(server, world);
-            });
-          },
-        ),
-        { numRuns },
-      );
-    },
-  );
-
-  itHolds(
     'if the service changes after the plan was approved, only what both observations need is sent',
     40,
     async (numRuns) => {
@@ -578,36 +531,6 @@ describe('over real HTTP', () => {
       );
     },
   );
-
-  itEach([401, 403, 404, 302, 200, 503], (status) => status === 403)(
-    'what took effect is never reported as not sent, though every later observation is answered with %i',
-    async (status) => {
-      await fc.assert(
-        fc.asyncProperty(worldOf(['RUNNING', 'PAUSED']), (world) => {
-          fc.pre(!isRefused(world));
-          return within(world, {}, async (server, clock) => {
-            server.intercept = (request, response) => {
-              if (request.method !== 'GET' || server.effects.length === 0) return false;
-              response.writeHead(status, { location: '/elsewhere', 'content-type': 'text/html' });
-              response.end('<html>');
-              return true;
-            };
-            const [outcome] = (await apply(asking(server, clock, world))).environments;
-            const notSent = (outcome?.changes ?? []).filter(({ result }) => result === 'not-sent');
-            const reportedUnsent = changesInWords(notSent, world);
-            expect(
-              reportedUnsent.filter((words) => inWords(server.effects).includes(words)),
-            ).toEqual([]);
-            if (server.effects.length > 0) {
-              expect(outcome?.error).not.toBeNull();
-              expect(['partial', 'not-converged']).toContain(outcome?.status);
-            }
-          });
-        }),
-        { numRuns: propertyRuns(10) },
-      );
-    },
-  );
 });
 
 /** Resumed were those that were there the longest, as far as their age is known. */
@@ -640,176 +563,6 @@ const isAt = (id: string, status: string, age = 3600, spec = 'spec-a'): PlacedSa
   created_at: new Date(NOW - age * SECOND).toISOString(),
 });
 
-describe('what changes after the plan was approved', () => {
-  const items: Item[] = [
-    { spec: 'spec-a', running: 1 },
-    { id: 'kept', state: 'running' },
-  ];
-
-  it('a declared id that is gone since is still an error', () =>
-    within({ ...EMPTY, sandboxes: [isAt('kept', 'PAUSED')], items }, {}, async (server, clock) => {
-      const confirm = (): Promise<boolean> => {
-        server.sandboxes = [];
-        return Promise.resolve(true);
-      };
-      const asked = { ...asking(server, clock, { items }), confirm };
-      const [outcome] = (await apply(asked)).environments;
-      expect(countBy(server.effects, 'start')).toHaveLength(1);
-      expect(outcome).toMatchObject({ status: 'partial', error: { code: 'applied-in-part' } });
-      expect(outcome?.changes).not.toContainEqual(
-        expect.objectContaining({ action: 'resume', result: 'verified' }),
-      );
-    }));
-
-  it('a declared id that has come back since is no error any more', () =>
-    within({ ...EMPTY, sandboxes: [isAt('kept', 'MISSING')], items }, {}, async (server, clock) => {
-      const confirm = (): Promise<boolean> => {
-        server.sandboxes = [isAt('kept', 'RUNNING')];
-        return Promise.resolve(true);
-      };
-      const asked = { ...asking(server, clock, { items }), confirm };
-      expect((await apply(asked)).environments).toMatchObject([{ status: 'applied', error: null }]);
-    }));
-
-  it('a pause that a conversation prevents is not called verified, and is reported', () =>
-    within({ ...EMPTY, sandboxes: [isAt('one', 'RUNNING')] }, {}, async (server, clock) => {
-      const confirm = (): Promise<boolean> => {
-        server.conversations = [{ id: 'c', sandbox_id: 'one', execution_status: 'running' }];
-        return Promise.resolve(true);
-      };
-      const items: Item[] = [{ running: 0, surplus: 'pause' }];
-      const asked = { ...asking(server, clock, { items }), confirm };
-      const [outcome] = (await apply(asked)).environments;
-      expect(server.statuses()).toEqual({ one: 'RUNNING' });
-      expect(outcome).toMatchObject({
-        changes: [{ action: 'pause', path: ['one'], result: 'not-sent' }],
-        warnings: [{ code: 'sandbox-busy', path: ['one'] }],
-      });
-    }));
-
-  it('nothing is started that the last observation does not need, whatever a spec is called', () =>
-    within({ ...EMPTY, specs: ['spec-a', 'default'] }, {}, async (server, clock) => {
-      const confirm = (): Promise<boolean> => {
-        server.sandboxes = [isAt('other', 'RUNNING', 0, 'default')];
-        return Promise.resolve(true);
-      };
-      const items: Item[] = [{ running: 1 }, { spec: 'default', running: 1 }];
-      await apply({ ...asking(server, clock, { items }), confirm });
-      expect(inWords(server.effects)).toEqual(['start spec-a']);
-    }));
-});
-
-describe('a service that allows fewer than are declared', () => {
-  it.each([
-    ['one that was resumed at once', ['PAUSED', 'PAUSED', 'PAUSED', 'MISSING']],
-    ['one that another would be resumed before', ['PAUSED', 'PAUSED', 'RUNNING', 'RUNNING']],
-    ['one that ran', ['MISSING', 'PAUSED', 'RUNNING', 'RUNNING']],
-  ])('is reported, if it pauses %s', (_, statuses) => {
-    const sandboxes = statuses.map((status, index) => isAt(`s${index}`, status, 900 - index));
-    const items: Item[] = [{ running: 3 }];
-    const semantics = { limit: 2, boots: 0 };
-    return within({ ...EMPTY, sandboxes, items }, semantics, async (server, clock) => {
-      const [outcome] = (await apply(asking(server, clock, { items }))).environments;
-      const [displaced] = countBy(server.effects, 'displace');
-      expect(server.statuses()[displaced?.id ?? '']).toBe('PAUSED');
-      expect(outcome?.status).toBe('not-converged');
-      expect(JSON.stringify([outcome?.remaining, outcome?.error])).toMatch(/limit/);
-    });
-  });
-});
-
-describe('a service that shows another spec than the one it started from', () => {
-  const shows = (spec: string): string => (spec === 'spec-a' ? 'spec-b' : spec);
-
-  it('is not converged, with the spec to declare', () =>
-    within(EMPTY, { shows }, async (server, clock) => {
-      const items: Item[] = [{ spec: 'spec-a', running: 1 }];
-      const [outcome] = (await apply(asking(server, clock, { items }))).environments;
-      expect(outcome).toMatchObject({
-        status: 'not-converged',
-        remaining: [{ expected: 'spec-a', actual: 'spec-b' }],
-        error: { hint: expect.stringContaining('spec: "spec-b"') as string },
-      });
-    }));
-
-  it('is converged if the item counts the rest', () =>
-    within(EMPTY, { shows }, async (server, clock) => {
-      const asked = asking(server, clock, { items: [{ running: 1 }] });
-      expect((await apply(asked)).environments).toMatchObject([{ status: 'applied' }]);
-      expect((await apply(asked)).environments).toMatchObject([{ status: 'in-sync' }]);
-    }));
-
-  it('is not called applied if what the rest started counts for another item, so that every apply starts one more', () =>
-    within(EMPTY, { shows }, async (server, clock) => {
-      const items: Item[] = [{ running: 1 }, { spec: 'spec-b', running: 0 }];
-      const asked = asking(server, clock, { items });
-      const [first] = (await apply(asked)).environments;
-      const [second] = (await apply(asked)).environments;
-      if (first?.status === 'applied') expect(second?.status).toBe('in-sync');
-      else expect(first?.status).toBe('not-converged');
-    }));
-});
-
-describe('without waiting', () => {
-  it('one that was started and is gone at the first observation is not called applied', () =>
-    within(EMPTY, {}, async (server, clock) => {
-      server.intercept = () => {
-        for (const sandbox of server.sandboxes)
-          Object.assign(sandbox, { status: 'MISSING', boots: 99 });
-        return false;
-      };
-      const asked = asking(server, clock, { items: [{ running: 1 }] }, { wait: 0 });
-      const [outcome] = (await apply(asked)).environments;
-      expect(server.statuses()).toEqual({ 'started-1': 'MISSING' });
-      expect(outcome?.status).not.toBe('applied');
-      expect(outcome?.changes[0]?.result).not.toBe('verified');
-    }));
-});
-
-it.each([0, 1, 3])(
-  'a start whose answer was lost is found again in the list after %i observations, and not sent twice',
-  (lag) =>
-    within(EMPTY, { lag }, async (server, clock) => {
-      server.intercept = (request, response, proceed) => {
-        if (request.method === 'GET' || server.posts() > 1) return false;
-        response.destroy();
-        proceed();
-        return true;
-      };
-      const items: Item[] = [{ spec: 'spec-b', running: 1 }];
-      const [outcome] = (await apply(asking(server, clock, { items }))).environments;
-      expect(server.statuses()).toEqual({ 'started-1': 'RUNNING' });
-      expect(outcome).toMatchObject({
-        status: 'applied',
-        error: null,
-        changes: [{ action: 'start', result: 'verified', sandbox: 'started-1' }],
-      });
-    }),
-);
-
-it.each([0, 1, 3])(
-  'a start that was turned away while the answer to another was lost is made or reported missing, and none too many, if a list lags by %i observations',
-  (lag) =>
-    within(EMPTY, { lag }, async (server, clock) => {
-      server.intercept = (request, response, proceed, _, body) => {
-        const posts = server.posts();
-        if (request.method === 'GET' || posts > 2) return false;
-        if (posts === 1) response.writeHead(429, { 'retry-after': '1' }).end(body);
-        else {
-          response.destroy();
-          proceed();
-        }
-        return true;
-      };
-      const items: Item[] = [{ running: 2 }];
-      const [outcome] = (await apply(asking(server, clock, { items }))).environments;
-      const missing = 2 - countBy(server.effects, 'start').length;
-      expect(missing).toBeGreaterThanOrEqual(0);
-      if (missing === 0) expect(outcome).toMatchObject({ status: 'applied', error: null });
-      else expect(outcome?.status).not.toBe('applied');
-    }),
-);
-
 it.each([
   ['counted', [{ running: 1 }]],
   ['named by its id', [{ id: 'old', state: 'running' }]],
@@ -824,17 +577,6 @@ it.each([
     });
   },
 );
-
-it('the age of an ERROR is counted on the clock of the service', async () => {
-  const clock = quickClock();
-  const ahead = { ...clock, now: () => clock.now() + 3_600_000 };
-  const items: Item[] = [{ running: 2 }];
-  const sandboxes = [isAt('young', 'ERROR', 290), isAt('old', 'ERROR', 310)];
-  await within({ ...EMPTY, sandboxes, items }, {}, async (server) => {
-    await apply(asking(server, ahead, { items }));
-    expect(server.statuses()).toEqual({ young: 'ERROR', old: 'ERROR', 'started-1': 'RUNNING' });
-  });
-});
 
 describe('pure', () => {
   const source = { file: 'settings.yaml', line: 1, column: 1 };

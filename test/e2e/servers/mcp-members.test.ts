@@ -7,112 +7,14 @@ import {
   isOnce,
   LATER,
   serviceWith,
-  type Spelled,
   SPELLINGS,
 } from '../../fixture/mcp-servers.ts';
 import type { JsonRecord } from '../../fixture/store-server.ts';
-import { describeEach, itEach } from '../../fixture/long.ts';
+import { describeEach } from '../../fixture/long.ts';
 
 const URL = 'https://mcp.example.com/mcp';
 const SECRET = 'CANARY-71c2aa09';
-
-/** Every way to authenticate, as a file declares it; null is none. */
-const WAYS: Readonly<Record<string, JsonRecord | null>> = {
-  'none at all': null,
-  none: { strategy: 'none' },
-  'an api_key': { strategy: 'api_key', value: '${env:KEY}' },
-  'an api_key in a header': { strategy: 'api_key', value: '${env:KEY}', header_name: 'X-Key' },
-  'an api_key in another header': { strategy: 'api_key', value: '${env:KEY}', header_name: 'X-K' },
-  bearer: { strategy: 'bearer', value: '${env:KEY}' },
-  basic: { strategy: 'basic', username: 'u', password: '${env:KEY}' },
-  headers: { strategy: 'header', headers: { 'X-Key': '${env:KEY}' } },
-};
 const env = { KEY: SECRET };
-
-/** Whether `npm test` has a case in this spelling; the spellings take turns, and the dialects begin with different ones. */
-function isTurn({ dialect, spelling }: Spelled, index: number): boolean {
-  return (LATER.indexOf(dialect) + SPELLINGS.indexOf(spelling) + index) % SPELLINGS.length === 0;
-}
-
-const isNone = (way: JsonRecord | null) => way === null || way['strategy'] === 'none';
-const stored = (way: JsonRecord | null) =>
-  JSON.parse(JSON.stringify(way).replaceAll('${env:KEY}', SECRET)) as JsonRecord | null;
-
-describeEach(BOTH, isOnce)('how a server authenticates on $dialect, in $spelling', (given) => {
-  const { dialect, spelling } = given;
-  const ways = Object.keys(WAYS);
-  const isSteady = (from: string, to: string): boolean => from === to && to === 'bearer';
-  // Each pair once on each dialect, in one of the spellings, and what stays as it is.
-  const pairs = ways.flatMap((from) =>
-    ways
-      .filter((to, index) => isTurn(given, index) || isSteady(from, to))
-      .map((to) => [from, to] as const),
-  );
-  const isShort = ([from, to]: readonly [string, string]): boolean =>
-    ways.indexOf(to) === (ways.indexOf(from) + 1) % ways.length || isSteady(from, to);
-  itEach(pairs, isShort)('becomes what the file declares: from %s to %s', async (from, to) => {
-    const [before = null, after = null] = [WAYS[from], WAYS[to]];
-    const auth = before === null ? {} : { auth: stored(before) };
-    const service = await serviceWith(dialect, {
-      one: { url: URL, transport: 'http', description: 'stays', ...auth },
-    });
-    const asked = declaring(service, { one: { url: URL, auth: after } }, spelling, { env });
-    const isSame = from === to || (isNone(before) && isNone(after));
-    const planned = await plan(asked);
-    expect(planned.environments[0]?.changes).toHaveLength(isSame ? 0 : 1);
-    const { environments } = await apply(asked);
-    expect(environments[0]).toMatchObject({
-      status: isSame ? 'in-sync' : 'applied',
-      error: null,
-      remaining: [],
-    });
-    const { one } = await service.servers();
-    expect(one).toMatchObject({ url: URL, description: 'stays' });
-    if (isNone(after)) expect(JSON.stringify(one)).not.toContain(SECRET);
-    else expect(one?.['auth']).toEqual(stored(after));
-    expect((await plan(asked)).environments[0]?.changes).toEqual([]);
-  });
-});
-
-/** What a member is on the service, what the file declares, and what it is then; undefined if it is gone. */
-const MEMBERS: readonly (readonly [string, JsonRecord, JsonRecord, JsonRecord])[] = [
-  ['headers {}', { headers: { 'X-K': SECRET } }, { headers: {} }, {}],
-  ['headers null', { headers: { 'X-K': SECRET } }, { headers: null }, {}],
-  ['headers {} where there are none', {}, { headers: {} }, {}],
-  [
-    'a header null',
-    { headers: { 'X-K': SECRET, 'X-L': 'l' } },
-    { headers: { 'X-K': null, 'X-L': '${env:KEY}' } },
-    { headers: { 'X-L': SECRET } },
-  ],
-  ['timeout null', { timeout: 30 }, { timeout: null }, {}],
-  ['timeout 60 where there is none', {}, { timeout: 60 }, { timeout: 60 }],
-  ['a timeout of half seconds', { timeout: 30 }, { timeout: 12.5 }, { timeout: 12.5 }],
-  ['a timeout of more than an hour', {}, { timeout: 5000 }, { timeout: 5000 }],
-  ['description null', { description: 'd' }, { description: null }, {}],
-  ['cwd null', { cwd: '/srv' }, { cwd: null }, {}],
-  ['auth null', { auth: { strategy: 'bearer', value: SECRET } }, { auth: null }, {}],
-];
-
-describeEach(BOTH, isOnce)('a member of a server on $dialect, in $spelling', (given) => {
-  const { dialect, spelling } = given;
-
-  itEach(MEMBERS, (_, index) => isTurn(given, index))(
-    '%s becomes what the file declares',
-    async (_, before, declared, after) => {
-      const common = { url: URL, transport: 'http' };
-      const service = await serviceWith(dialect, { one: { ...common, ...before } });
-      const asked = declaring(service, { one: { url: URL, ...declared } }, spelling, { env });
-      const differs = JSON.stringify(before) !== JSON.stringify(after);
-      expect((await plan(asked)).environments[0]?.changes).toHaveLength(differs ? 1 : 0);
-      const { environments } = await apply(asked);
-      expect(environments[0]).toMatchObject({ error: null, remaining: [] });
-      const { enabled: __, ...one } = (await service.servers())['one'] ?? {};
-      expect(one).toEqual({ ...common, ...after });
-      expect((await plan(asked)).environments[0]?.changes).toEqual([]);
-    },
-  );
-});
 
 describeEach(BOTH, isOnce)('a way to send a key, on $dialect, in $spelling', (given) => {
   it.each([null, { strategy: 'none' }, { strategy: 'api_key' }, { strategy: 'bearer' }])(
@@ -180,27 +82,6 @@ describeEach(BOTH, isOnce)('the header Authorization on $dialect, in $spelling',
     },
   );
 });
-
-describeEach(LATER, (dialect) => dialect === 'agent-server')(
-  'the transport in the native map on %s',
-  (dialect) => {
-    const KINDS = [undefined, 'http', 'streamable-http'] as const;
-    const pairs = KINDS.flatMap((from) => [...KINDS, null].map((to) => [from, to] as const));
-    const isShort = ([from, to]: (typeof pairs)[number]): boolean => from !== to || from === 'http';
-    itEach(pairs, isShort)('becomes what is declared: from %s to %s', async (from, to) => {
-      const was = from === undefined ? {} : { transport: from };
-      const service = await serviceWith(dialect, { one: { url: URL, ...was } });
-      const is = to === undefined ? {} : { transport: to };
-      const asked = declaring(service, { one: { url: URL, ...is } }, 'native');
-      const differs = to !== undefined && (to ?? 'http') !== (from ?? 'http');
-      expect((await plan(asked)).environments[0]?.changes).toHaveLength(differs ? 1 : 0);
-      const { environments } = await apply(asked);
-      expect(environments[0]).toMatchObject({ error: null, remaining: [] });
-      const { one } = await service.servers();
-      expect(one?.['transport']).toBe(differs ? (to ?? 'http') : from);
-    });
-  },
-);
 
 describe.each(LATER)('a transport that the server has inferred on %s', (dialect) => {
   it('is said beside an address that another one would be inferred from', async () => {

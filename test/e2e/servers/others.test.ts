@@ -110,55 +110,6 @@ describeEach(
   ['settings-v0', 'app-server', 'agent-server'] as const,
   (dialect) => dialect === 'agent-server',
 )('%s: others of the custom secrets', (dialect) => {
-  it('are removals of the plan, with the place that says so', async () => {
-    await service(dialect);
-    await theirSecret(dialect, 'THEIRS');
-    expect(await planned(OTHERS)).toMatchObject({
-      changes: [
-        { path: ['secrets', 'JIRA'], action: 'set' },
-        {
-          path: ['secrets', 'THEIRS'],
-          action: 'remove',
-          reason: 'not declared',
-          sensitive: true,
-          source: { line: 4 },
-        },
-      ],
-      unmanaged: expect.not.arrayContaining([['secrets', 'THEIRS']]) as unknown,
-      refusals: [{ rule: 'remove-others', path: ['secrets', 'THEIRS'] }],
-    });
-    expect(front.writes()).toEqual([]);
-  });
-
-  it('are refused by a guard that is on, and go if it is lifted; then all is quiet', async () => {
-    await service(dialect);
-    await theirSecret(dialect, 'THEIRS');
-    const [refused] = (await apply(asked(OTHERS))).environments;
-    expect(refused).toMatchObject({ status: 'refused', refusals: [{ rule: 'remove-others' }] });
-    expect(front.writes()).toEqual([]);
-    expect(await applied(OTHERS)).toMatchObject({
-      status: 'applied',
-      changes: [{ result: 'set' }, { path: ['secrets', 'THEIRS'], result: 'verified' }],
-    });
-    expect(await secretNames(dialect)).toEqual(['JIRA']);
-    expect(await planned(OTHERS)).toMatchObject({ status: 'in-sync', changes: [], refusals: [] });
-  });
-
-  it('go without the flag if a saved plan names each, and none that came later', async () => {
-    await service(dialect);
-    await theirSecret(dialect, 'THEIRS');
-    const approved = await plan(asked(OTHERS));
-    await theirSecret(dialect, 'LATER');
-    const [beyond] = (await apply({ ...asked(OTHERS), approved })).environments;
-    expect(beyond?.error).toMatchObject({ code: 'not-covered' });
-    expect(beyond?.error?.message).toContain('secrets.LATER (remove)');
-    expect(front.writes()).toEqual([]);
-    await front.ask('DELETE', `${SECRETS[dialect]}/LATER`);
-    const [done] = (await apply({ ...asked(OTHERS), approved })).environments;
-    expect(done).toMatchObject({ status: 'applied', error: null, refusals: [] });
-    expect(await secretNames(dialect)).toEqual(['JIRA']);
-  });
-
   it('that a saved plan removes because the file says null are not covered as others', async () => {
     await service(dialect);
     await theirSecret(dialect, 'THEIRS');
@@ -167,19 +118,6 @@ describeEach(
     const [refused] = (await apply({ ...asked(others), approved })).environments;
     expect(refused?.error).toMatchObject({ code: 'not-covered' });
     expect(await secretNames(dialect)).toEqual(['THEIRS']);
-  });
-
-  it('that came after the plan stay until the next one', async () => {
-    await service(dialect);
-    await theirSecret(dialect, 'THEIRS');
-    let isLate = true;
-    front.before = async ({ method }) => {
-      if (method !== 'DELETE' || !isLate) return;
-      isLate = false;
-      await theirSecret(dialect, 'LATER');
-    };
-    await applied('collections: { secrets: { others: remove } }');
-    expect(await secretNames(dialect)).toEqual(['LATER']);
   });
 
   it('are none if the list is empty, and an error if it cannot be read', async () => {
@@ -436,23 +374,6 @@ describeEach(
     await applied(both);
     expect(await servers()).toEqual(['mine', 'theirs']);
   }
-
-  it('are removals with a place, under the guard, and go by their names', async () => {
-    await service(dialect);
-    await theirs();
-    expect(await planned(mine)).toMatchObject({ status: 'in-sync', changes: [] });
-    const found = await planned(others);
-    expect(found).toMatchObject({
-      changes: [{ action: 'remove', reason: 'not declared', source: { line: 5 } }],
-      refusals: [{ rule: 'remove-others' }],
-      unmanaged: expect.not.arrayContaining([['mcp_servers', 'theirs']]) as unknown,
-    });
-    const approved = await plan(asked(others));
-    const [done] = (await apply({ ...asked(others), approved })).environments;
-    expect(done).toMatchObject({ status: 'applied', error: null });
-    expect(await servers()).toEqual(['mine']);
-    expect(await planned(others)).toMatchObject({ status: 'in-sync', changes: [] });
-  });
 
   it('all go where the file names none, and what is unmanaged stays', async () => {
     await service(dialect);

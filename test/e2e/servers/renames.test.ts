@@ -163,35 +163,6 @@ function isOften({ dialect, block }: Case): boolean {
 describeEach(CASES, isOften)('$block of $dialect', (one) => {
   const { block, item, altered, request } = one;
 
-  it('is renamed by one request, and nothing is left to do, with the entry and without it', async () => {
-    await begin(one);
-    const file = declaring(one, item) + moved(one);
-    expect(await changes(file)).toEqual([`rename ${block}.two`]);
-    expect(sent()).toEqual([]);
-    const end = await applied(file);
-    expect(end).toMatchObject({ status: 'applied', error: null });
-    expect(end.changes).toMatchObject([{ action: 'rename', result: 'verified' }]);
-    expect(sent()).toEqual([request]);
-    expect(await changes(file)).toEqual([]);
-    expect(await changes(declaring(one, item))).toEqual([]);
-    expect(readFileSync(join(folder.path, 'store.json'), 'utf8')).not.toContain('"one"');
-  });
-
-  it('is renamed first and changed then', async () => {
-    await begin(one);
-    const file = declaring(one, altered) + moved(one);
-    expect(await changes(file)).toEqual([
-      `rename ${block}.two`,
-      expect.stringContaining(`change ${block}.two.`),
-    ]);
-    const end = await applied(file);
-    expect(end.error).toBeNull();
-    expect(end.changes.map(({ result }) => result)).toEqual(['verified', 'verified']);
-    expect(sent()[0]).toBe(request);
-    expect(sent()).toHaveLength(2);
-    expect(await changes(file)).toEqual([]);
-  });
-
   it('is approved by a saved plan, and nothing beside it is', async () => {
     await begin(one);
     const file = declaring(one, item) + moved(one);
@@ -259,15 +230,6 @@ describeEach(CASES, isOften)('$block of $dialect', (one) => {
     expect(store).toContain('"two"');
   });
 
-  it('is created where the service has neither', async () => {
-    await begin(one);
-    await applied(`${block}: { one: null }\n`);
-    const file = declaring(one, item) + moved(one);
-    expect(await changes(file)).toEqual([`set ${block}.two`]);
-    expect((await applied(file)).error).toBeNull();
-    expect(await changes(file)).toEqual([]);
-  });
-
   it('is refused where the service has both, before anything is sent', async () => {
     await begin(one);
     await front.ask(...one.theirs);
@@ -277,14 +239,6 @@ describeEach(CASES, isOften)('$block of $dialect', (one) => {
     expect(error?.message).toContain(`moved names ${block}.one to ${block}.two (`);
     expect(error?.message).toContain('settings.yaml:5');
     expect(sent()).toEqual([]);
-  });
-
-  it('is not removed with the others, although the file does not name it', async () => {
-    await begin(one);
-    const others = `collections: { ${block}: { others: remove } }\n`;
-    expect(await changes(declaring(one, item) + moved(one) + others)).toEqual([
-      `rename ${block}.two`,
-    ]);
   });
 
   it('is not written over what took the name right before', async () => {
