@@ -116,21 +116,11 @@ function findUnusedName(name: Value, used: ReadonlyMap<string, Value>): string {
 /** An entry of a list as servers have it. */
 function serverOfEntry(list: McpList, entry: ValueRecord): ValueRecord {
   const { name: _, api_key: key = null, ...members } = entry;
-  return createRecord([
-    ['transport', USUAL_TRANSPORT[list]],
-    ...(isEmpty(key)
-      ? []
-      : [
-          [
-            'auth',
-            createRecord([
-              ['strategy', 'api_key'],
-              ['value', key],
-            ]),
-          ] as const,
-        ]),
-    ...Object.entries(members),
-  ]);
+  return createRecord({
+    transport: USUAL_TRANSPORT[list],
+    ...(isEmpty(key) ? {} : { auth: createRecord({ strategy: 'api_key', value: key }) }),
+    ...members,
+  });
 }
 
 /** The place in the file of a path in that data, or the nearest one around it; null if the target declares nothing. */

@@ -97,7 +97,7 @@ export function addPointerItems(
   if (moved.length === 0) return { fields, items };
   const own = moved.map(({ kind, field }): DesiredItem => {
     const { value, source } = field;
-    const members = value === null ? null : createRecord([[ACTIVE_FORM.main, value]]);
+    const members = value === null ? null : createRecord({ [ACTIVE_FORM.main]: value });
     return { name: kind, members, values: [], source: source() };
   });
   const gone = new Set(moved.map(({ field }) => field));

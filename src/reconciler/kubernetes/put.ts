@@ -27,14 +27,14 @@ function putMember(
   if (segment === undefined) return value;
   if (isList(at)) return putInList(at, path, value, schema, own);
   if (at !== undefined && !isRecord(at)) return null;
-  const before: ValueRecord = at ?? createRecord([]);
+  const before: ValueRecord = at ?? createRecord({});
   const inner = schema === 'open' ? 'open' : (memberSchema(schema, segment) ?? 'open');
   const there = Object.hasOwn(before, segment) ? before[segment] : undefined;
   const made = putMember(rest.length === 0 ? undefined : there, rest, value, inner, own);
   if (made === null && rest.length > 0) return null;
-  const copy = own.has(before) ? before : createRecord(Object.entries(before));
+  const copy = own.has(before) ? before : createRecord(before);
   own.add(copy);
-  return Object.assign(copy, createRecord([[segment, made]]));
+  return Object.assign(copy, createRecord({ [segment]: made }));
 }
 
 function putInList(

@@ -85,7 +85,7 @@ function createDeclaredSpec(target: Target, taking: Taking): KubeObject {
   });
   const native = taking.native.reduce<ValueRecord>(
     (made, [path, value]) => assignPath(made, path, value),
-    createRecord([]),
+    createRecord({}),
   );
   return {
     ...Object.fromEntries(blocks),

@@ -333,10 +333,7 @@ function authMembers(auth: Value | undefined): (readonly [string, Value])[] {
   const { value = null, ...how } = removeNulls(auth);
   if (!KEYED.has(how['strategy'] ?? null)) return [['auth', auth]];
   const isUsual = Object.keys(how).length === 1 && how['strategy'] === 'api_key';
-  return [
-    ['api_key', value],
-    ...(isUsual ? [] : [['auth', createRecord(Object.entries(how))] as const]),
-  ];
+  return [['api_key', value], ...(isUsual ? [] : [['auth', createRecord(how)] as const])];
 }
 
 /** Returns how an entry of a service authenticates: a key without more is sent in the usual way. Null if it does not authenticate. */
@@ -345,7 +342,7 @@ export function readEntryAuth({ api_key: key, auth }: ValueRecord): Value {
   return auth ?? (key === undefined ? null : USUAL_AUTH);
 }
 
-export const USUAL_AUTH = createRecord([['strategy', 'api_key']]);
+export const USUAL_AUTH = createRecord({ strategy: 'api_key' });
 
 /** The servers that a file declares by their names, as entries of the lists: null stays, for it removes a member. */
 export function convertDeclaredServers(servers: ValueRecord): ValueRecord {
@@ -356,15 +353,13 @@ export function convertDeclaredServers(servers: ValueRecord): ValueRecord {
         list,
         listRecordEntries(lists[list]).map(({ name = null }) => {
           const server = typeof name === 'string' ? servers[name] : undefined;
-          const { transport, ...rest } = isRecord(server) ? server : createRecord([]);
+          const { transport, ...rest } = isRecord(server) ? server : createRecord({});
           return normalizeDeclaredEntry(
-            createRecord([
-              ['name', name],
-              ...Object.entries(rest),
-              ...(transport === undefined
-                ? []
-                : [['transport', transport ?? USUAL_TRANSPORT[list]] as const]),
-            ]),
+            createRecord({
+              name,
+              ...rest,
+              ...(transport === undefined ? {} : { transport: transport ?? USUAL_TRANSPORT[list] }),
+            }),
           );
         }),
       ] as const,
@@ -391,13 +386,10 @@ function normalizeDeclaredAuth(
   auth: Value,
   { api_key: key }: ValueRecord,
 ): (readonly [string, Value])[] {
-  const { value, ...how } = isRecord(auth) ? removeNulls(auth) : createRecord([]);
+  const { value, ...how } = isRecord(auth) ? removeNulls(auth) : createRecord({});
   if (isRecord(auth) && KEYED.has(how['strategy'] ?? null)) {
     const own = auth['value'] === undefined ? key : (value ?? null);
-    return [
-      ...(own === undefined ? [] : [['api_key', own] as const]),
-      ['auth', createRecord(Object.entries(how))],
-    ];
+    return [...(own === undefined ? [] : [['api_key', own] as const]), ['auth', createRecord(how)]];
   }
   const isNone = isEmpty(how['strategy']) || how['strategy'] === 'none';
   if (auth === null && !isEmpty(key))

@@ -54,10 +54,19 @@ export function isList(value: Value | undefined): value is readonly Value[] {
 }
 
 /** A record without a prototype, so that a key such as `__proto__` is a key like any other. */
-export function createRecord(entries: Iterable<readonly [string, Value]>): ValueRecord {
+export function createRecord(entries: Iterable<readonly [string, Value]>): ValueRecord;
+export function createRecord(members: Readonly<Record<string, Value>>): ValueRecord;
+export function createRecord(
+  from: Iterable<readonly [string, Value]> | Readonly<Record<string, Value>>,
+): ValueRecord {
   const record: Record<string, Value> = {};
+  const entries = isIterable(from) ? from : Object.entries(from);
   for (const [key, value] of entries) setOwnMember(record, key, value);
   return withoutPrototype(record);
+}
+
+function isIterable<T>(from: Iterable<T> | object): from is Iterable<T> {
+  return Symbol.iterator in from;
 }
 
 /** The members of a record that stay. */
@@ -124,7 +133,7 @@ export function assignPath(
   const member =
     inner.length === 0
       ? value
-      : assignPath(isRecord(before) ? before : createRecord([]), inner, value);
+      : assignPath(isRecord(before) ? before : createRecord({}), inner, value);
   return createRecord([...Object.entries(record).filter(([name]) => name !== key), [key, member]]);
 }
 

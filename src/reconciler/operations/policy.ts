@@ -113,7 +113,7 @@ function isUnlisted(place: Path, errors: readonly ErrorObject[]): boolean {
 /** A record without what is at a path, and without the records around it that have nothing else. */
 function removePath(record: ValueRecord, [key = '', ...inner]: Path): ValueRecord {
   const member = record[key];
-  const rest = isRecord(member) && inner.length > 0 ? removePath(member, inner) : createRecord([]);
+  const rest = isRecord(member) && inner.length > 0 ? removePath(member, inner) : createRecord({});
   const others = Object.entries(record).filter(([name]) => name !== key);
   return createRecord(Object.keys(rest).length === 0 ? others : [...others, [key, rest]]);
 }

@@ -83,7 +83,7 @@ async function resolveActiveNames(
       const agent = isPointer ? agents.find((one) => one.id === id) : undefined;
       return agent === undefined
         ? item
-        : { ...item, members: createRecord([[ACTIVE_FORM.main, agent.name]]) };
+        : { ...item, members: createRecord({ [ACTIVE_FORM.main]: agent.name }) };
     });
     const listing = { ...own, items };
     return { form, listing, plan: (desired) => plan(desired, listing, observed) };

@@ -413,7 +413,7 @@ function listSkippedMembers(
 }
 
 /** Reports whether a change drops it. A credential does not follow its entry to another host. */
-function isDropped({ path, of, entry = createRecord([]) }: HeldMember, change: Change): boolean {
+function isDropped({ path, of, entry = createRecord({}) }: HeldMember, change: Change): boolean {
   const [name = ''] = findEntryMember(of, path);
   if (change.action !== 'change' || !samePath(change.path, of) || isEmpty(entry[name]))
     return false;

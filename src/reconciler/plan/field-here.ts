@@ -206,7 +206,7 @@ export function collectStoredMembers(path: Path, observed: ObservedState): Value
   });
   return [...specified, ...stored].reduce(
     (whole, [at, value]) => assignPath(whole, at.slice(path.length), value),
-    own ?? createRecord([]),
+    own ?? createRecord({}),
   );
 }
 
@@ -340,7 +340,7 @@ export function listUnmanagedServers(
   const config = values['mcp_config'];
   const isDeclared = declared !== undefined && managesField(desired, 'mcp_config');
   if (!isDeclared || !isRecord(config)) return [];
-  const own = isRecord(declared.value) ? declared.value : createRecord([]);
+  const own = isRecord(declared.value) ? declared.value : createRecord({});
   const isMoved = findRelocatedEntries(own, desired.unmanaged, dialect);
   const entries = listPathedEntries(config, entryPaths(declared)).flatMap(({ list, entry, path }) =>
     managesEntry(desired, list, entry) ||

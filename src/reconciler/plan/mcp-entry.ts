@@ -173,10 +173,7 @@ export function hiddenSecrets(
 
 /** An entry to send: the read entry without its masks, with the declared members over it. */
 export function mergeUnmaskedEntry(declared: ValueRecord, actual: ValueRecord): ValueRecord {
-  return createRecord([
-    ...Object.entries(removeMaskedMembers(actual)),
-    ...Object.entries(declared),
-  ]);
+  return createRecord({ ...removeMaskedMembers(actual), ...declared });
 }
 
 /**
@@ -195,7 +192,7 @@ export function withLogin(
   );
   const own = withoutServed(auth);
   const all = createRecord([...Object.entries(isRecord(own) ? own : auth), ...login]);
-  return createRecord([...Object.entries(declared), ['auth', all]]);
+  return createRecord({ ...declared, auth: all });
 }
 
 /** The login of an entry that a write cannot carry: the service masks it and replaces the entry. */
@@ -289,7 +286,7 @@ export function withoutServed(auth: Value): Value {
 
 /** Returns the members that the server has added to an authentication: they belong to the strategy they were made for. */
 function selectServedMembers(auth: Value | undefined, strategy: Value | undefined): ValueRecord {
-  if (!isRecord(auth) || !sameValue(auth['strategy'], strategy)) return createRecord([]);
+  if (!isRecord(auth) || !sameValue(auth['strategy'], strategy)) return createRecord({});
   return filterMembers(auth, (name, value) => isServed(name) && value !== null);
 }
 

@@ -155,7 +155,7 @@ function planPairedEntry(
     whole,
     (name, value) => hiding.kept || value !== null || compared.differing.includes(name),
   );
-  const after = createRecord([...Object.entries(left), ...Object.entries(whole)]);
+  const after = createRecord({ ...left, ...whole });
   const names = compared.differing.flatMap((name) =>
     nameDifferences(name, whole[name] ?? null, actual[name] ?? null, hiding),
   );

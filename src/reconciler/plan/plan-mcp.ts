@@ -61,7 +61,7 @@ export function planMcp(
     ? desired.value
     : createRecord(MCP_LISTS.map((list) => [list, []]));
   const moved = findRelocatedEntries(declared, unmanaged, observed.dialect);
-  const stored = withDeclaredLists(isRecord(actual) ? actual : createRecord([]), desired);
+  const stored = withDeclaredLists(isRecord(actual) ? actual : createRecord({}), desired);
   const pathOf = entryPaths(desired);
   const { config, removals } = withoutMoved(stored, moved, pathOf);
   const hiding = resolveMcpHiding(observed);
@@ -180,7 +180,7 @@ function withDeclaredLists(config: ValueRecord, { value, block }: DesiredField):
     listRecordEntries(config[list]).flatMap((entry) => {
       const target = targetOf(list, entry);
       const how = { transport: USUAL_TRANSPORT[list], ...entry };
-      return target === undefined ? [] : [{ target, entry: createRecord(Object.entries(how)) }];
+      return target === undefined ? [] : [{ target, entry: createRecord(how) }];
     }),
   );
   if (moved.length === 0) return config;
@@ -242,7 +242,7 @@ function planNull(
     changes: [
       createChange({ ...whole, isSensitive: true }, 'clear', actual, null, REASONS.cleared),
     ],
-    write: kept ? buildSentConfig(createRecord([]), config, lists) : null,
+    write: kept ? buildSentConfig(createRecord({}), config, lists) : null,
   };
 }
 

@@ -124,7 +124,7 @@ function planEmptied(
   if (resets) return { changes: [change], write: null };
   return {
     changes: [change],
-    write: isRecord(held) ? buildRemovalDiff(held, path, kept) : createRecord([]),
+    write: isRecord(held) ? buildRemovalDiff(held, path, kept) : createRecord({}),
   };
 }
 

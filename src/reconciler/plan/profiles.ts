@@ -146,14 +146,13 @@ export function isUnchanged(name: string, before: ObservedState, after: Observed
   const isReported = (secret: string): boolean =>
     [before, after].every(({ secrets }) => secrets.get(secret) !== 'not-reported');
   const llm = ({ values, secrets, profiles }: ObservedState) =>
-    createRecord([
-      ['values', filterMembers(values, isOfLlm)],
-      [
-        'secrets',
-        createRecord([...secrets].filter(([secret]) => isOfLlm(secret) && isReported(secret))),
-      ],
-      ['profile', profiles?.llms[name] ?? null],
-    ]);
+    createRecord({
+      values: filterMembers(values, isOfLlm),
+      secrets: createRecord(
+        [...secrets].filter(([secret]) => isOfLlm(secret) && isReported(secret)),
+      ),
+      profile: profiles?.llms[name] ?? null,
+    });
   return sameValue(llm(before), llm(after));
 }
 

@@ -68,14 +68,14 @@ export function restoreSavedSettings(
 ): ValueRecord {
   const digestAt = new Map(known.map(({ path, digest }) => [JSON.stringify(path), digest]));
   const literals = literalsByField(known, desired, digests);
-  const record = mapScalars(createRecord(Object.entries(saved)), (value, path) => {
+  const record = mapScalars(createRecord(saved), (value, path) => {
     const identity = hiddenIdentity(value);
     if (identity === null) return value;
     const digest = digestAt.get(JSON.stringify(path));
     if (digest === undefined) return new UnseenSecret(null, identity);
     return literals.get(path[0] ?? '')?.get(digest) ?? new Secret(Number.NaN, null, identity);
   });
-  return isRecord(record) ? record : createRecord([]);
+  return isRecord(record) ? record : createRecord({});
 }
 
 /** The literals of each field or native part that has digests, by digest. */
@@ -215,7 +215,7 @@ function withoutTainted(record: ValueRecord, desired: DesiredState): ValueRecord
     .filter(({ ref }) => ref !== null);
   const declared = desired.fields.reduce(
     (whole, { field, value }) => assignPath(whole, field.path, value),
-    createRecord([]),
+    createRecord({}),
   );
   return createRecord(
     Object.entries(record).map(([name, value]) => {

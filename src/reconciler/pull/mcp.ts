@@ -361,7 +361,7 @@ function convertToNamedServer(list: McpList, entry: JsonObject): JsonObject {
   const { url } = rest;
   const isPlain = typeof url === 'string' && !url.includes('${');
   const inferred = convertToMcpLists(
-    createRecord([['x', createRecord([['url', isPlain ? url : null]])]]),
+    createRecord({ x: createRecord({ url: isPlain ? url : null }) }),
   );
   const isInferred = list === 'stdio_servers' || listRecordEntries(inferred[list]).length > 0;
   const how = transport ?? (isInferred ? undefined : USUAL_TRANSPORT[list]);

@@ -122,7 +122,7 @@ export function adoptMissingServers(
     const all = listRecordEntries(config[list]);
     const paths = listPathedEntries(config, entryPaths(findDeclaredServers(desired)), [list]);
     return listPathSegments(list, all).flatMap((segment, index) => {
-      const { entry = createRecord([]), path = [] } = paths[index] ?? {};
+      const { entry = createRecord({}), path = [] } = paths[index] ?? {};
       const members = entryMembers?.[list] ?? null;
       return [{ path, observed: { list, index, segment, entry, members, hidden } }];
     });

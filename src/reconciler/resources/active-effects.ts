@@ -38,20 +38,18 @@ export async function readStoredTarget(
   name: string,
 ): Promise<Stored> {
   const found = await get(path);
-  if (found === ABSENT || found === LACKING || !isRecord(found)) return createRecord([]);
+  if (found === ABSENT || found === LACKING || !isRecord(found)) return createRecord({});
   const facts = memberFacts('Agent', part === 'llm_profiles' ? 'llm' : 'meta_profile');
   const config = withTokens(readRecord(concealMember(found['config'] ?? null, facts)));
   const key = found['api_key_set'] === true ? new UnseenSecret() : null;
   const own = part === 'llm_profiles' ? withMembers(config, { api_key: key }) : config;
-  const stored = withPart(createRecord([]), [part], { [name]: own });
+  const stored = withPart(createRecord({}), [part], { [name]: own });
   if (isEmpty(readRecord(own)[CONNECTION_ID])) return stored;
   const list = await get(CONNECTIONS);
   const entries = typeof list !== 'symbol' && isList(list) ? list.filter(isRecord) : [];
   const connections = entries.flatMap(({ id, ...one }): [string, Value][] => {
     const api_key = one['api_key_set'] === true ? new UnseenSecret() : null;
-    return typeof id === 'string'
-      ? [[id, withMembers(createRecord(Object.entries(one)), { api_key })]]
-      : [];
+    return typeof id === 'string' ? [[id, withMembers(createRecord(one), { api_key })]] : [];
   });
   return withMembers(stored, { provider_connections: createRecord(connections) });
 }
@@ -86,7 +84,7 @@ function applyPlannedItems(stored: Stored, plan: Plan): Stored {
   const byName = [...connections].map(([name, one]) => [findStoredId(stored, name), one] as const);
   const linked = [...profiles].map(([name, { connection = null, ...llm }]) => {
     const id = typeof connection === 'string' ? findStoredId(stored, connection) : null;
-    return [name, createRecord(Object.entries({ ...llm, [CONNECTION_ID]: id }))] as const;
+    return [name, createRecord({ ...llm, [CONNECTION_ID]: id })] as const;
   });
   const withAll = withPart(
     withPart(stored, ['llm_profiles'], Object.fromEntries(linked)),
@@ -119,7 +117,10 @@ function findStoredId(stored: Stored, name: string): string {
 /** A meta profile as a server has it, by the names of the file. */
 function routing({ classifier, ...members }: ValueRecord): ValueRecord {
   const { classes = [], prompt_template = null, model_table = null } = members;
-  return createRecord(
-    Object.entries({ classifier_model: classifier ?? null, classes, prompt_template, model_table }),
-  );
+  return createRecord({
+    classifier_model: classifier ?? null,
+    classes,
+    prompt_template,
+    model_table,
+  });
 }

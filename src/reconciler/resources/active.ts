@@ -127,7 +127,7 @@ async function activeInProfiles({ get, unlike }: Asking): Promise<readonly Liste
 
 function activeItem(name: string, active: Value | undefined): ListedItem[] {
   return typeof active === 'string' && active !== ''
-    ? [{ name, members: createRecord([[ACTIVE_FORM.main, active]]) }]
+    ? [{ name, members: createRecord({ [ACTIVE_FORM.main]: active }) }]
     : [];
 }
 
@@ -185,7 +185,7 @@ async function nameOfId(get: Get, id: string, names: readonly string[]): Promise
 
 /** The profiles that the file makes active, as far as their activation is copied into the settings. */
 async function readStoredTargets({ get, declared }: Asking): Promise<Stored> {
-  let stored: Stored = createRecord([]);
+  let stored: Stored = createRecord({});
   for (const item of declared) {
     const part = COPIED[item.name];
     const name = readPointerName(item);
@@ -202,7 +202,7 @@ async function readStoredTargets({ get, declared }: Asking): Promise<Stored> {
 async function agentNamed(get: Get, name: string): Promise<ValueRecord> {
   const json = await get(`${AGENTS_PATH}/${encodeURIComponent(name)}`);
   const profile = typeof json === 'symbol' ? undefined : readPath(json, ['profile']);
-  return isRecord(profile) ? createRecord([[name, readAgentMembers(profile)]]) : createRecord([]);
+  return isRecord(profile) ? createRecord({ [name]: readAgentMembers(profile) }) : createRecord({});
 }
 
 /** The members of an agent profile come into effect with its activation: guards judge them as if they were set. */
@@ -220,7 +220,7 @@ function agentInEffect(
   const isPlanned = (path: Path): boolean =>
     part?.changes.some((change) => isWithin(path, change.path)) === true;
   const found = readPath(stored, ['agent_profiles', name]);
-  const members = declared ?? (isRecord(found) ? found : createRecord([]));
+  const members = declared ?? (isRecord(found) ? found : createRecord({}));
   return Object.entries(members).flatMap(([member, value]): Change[] => {
     const path = [block, name, member];
     const own = { path, action: 'set', before: null, after: value, sensitive: true } as const;
@@ -236,10 +236,10 @@ const COPIED: Readonly<Record<string, 'llm_profiles' | 'meta_profiles'>> = {
 /** The profile that the file makes active on an app-server, and the one that it replaces, whose keys the settings do not show. */
 async function readActiveProfiles({ get, declared, answer }: Asking): Promise<Stored> {
   const item = declared.find(({ name, members }) => name === 'llm_profile' && members !== null);
-  if (item === undefined) return createRecord([]);
+  if (item === undefined) return createRecord({});
   const active = readPath(answer, ['llm_profiles', 'active']);
   const names = new Set([readPointerName(item), ...(typeof active === 'string' ? [active] : [])]);
-  let stored: Stored = createRecord([]);
+  let stored: Stored = createRecord({});
   for (const name of names) {
     const path = `${V1_PROFILES}/${encodeURIComponent(name)}`;
     const found = await readStoredTarget(get, 'llm_profiles', path, name);
@@ -257,7 +257,7 @@ function listActivationChanges(
   if (item === undefined || stored === undefined || item.members === null) return [];
   const request = {
     ...createActivationRequest(V1_PROFILES, readPointerName(item)),
-    body: createRecord([]),
+    body: createRecord({}),
   };
   return changesInSettings(request, cause, { stored, settings, earlier });
 }
@@ -310,7 +310,7 @@ function readPointerName({ members }: Pick<DesiredItem, 'members'>): string {
 function createActivationForm({ item }: Pick<ItemWork, 'item'>): Call {
   const { pointer, path } = POINTERS[item.name] ?? { pointer: '', path: '' };
   if (item.members === null)
-    return { method: 'PATCH', path: SETTINGS, body: createRecord([[pointer, null]]) };
+    return { method: 'PATCH', path: SETTINGS, body: createRecord({ [pointer]: null }) };
   return createActivationRequest(path, readPointerName(item));
 }
 

@@ -93,7 +93,7 @@ function wholeAgentMember(name: string, value: Value): Value {
   const theirs = THEIRS[name] ?? name;
   const node = { properties: { [theirs]: listNodes()[theirs] ?? {} } };
   const sent = createRecord(value === null ? [] : [[theirs, value]]);
-  const whole = readRecord(shapeStored(AGENT_SERVER, node, sent, createRecord([])))[theirs] ?? null;
+  const whole = readRecord(shapeStored(AGENT_SERVER, node, sent, createRecord({})))[theirs] ?? null;
   if (name === 'verification') return withoutCriticKey(whole);
   return name === 'tools' && isList(whole) ? whole.map(renameTool) : sortTexts(whole);
 }
@@ -184,7 +184,7 @@ async function listAgentProfiles(asking: Asking): Promise<readonly ListedItem[] 
     items?.map((item) => {
       const id = ids.get(item.name);
       const shows = shown.get(item.name) ?? [];
-      const own = { ...item, shows, stored: others.get(item.name) ?? createRecord([]) };
+      const own = { ...item, shows, stored: others.get(item.name) ?? createRecord({}) };
       return id === undefined ? own : { ...own, id };
     }) ?? null
   );

@@ -23,7 +23,7 @@ import { readChangedItemName } from './collections/send.ts';
 const WIRES: Wires = {
   'settings-v0': createTokenCodec('settings-v0', {
     storing: '/api/add-git-providers',
-    emptying: { method: 'POST', path: '/api/unset-provider-tokens', body: createRecord([]) },
+    emptying: { method: 'POST', path: '/api/unset-provider-tokens', body: createRecord({}) },
   }),
   'app-server': createTokenCodec('app-server', {
     storing: '/api/v1/secrets/git-providers',
@@ -84,10 +84,7 @@ function listStoredTokens(tokens: Value | undefined): readonly ListedItem[] | nu
   const items = Object.entries(tokens).map(([name, shown]): ListedItem | null => {
     const host = shown instanceof Secret ? shown.reveal() : shown;
     if (host !== null && typeof host !== 'string') return null;
-    const members = createRecord([
-      ['token', new UnseenSecret()],
-      ['host', host],
-    ]);
+    const members = createRecord({ token: new UnseenSecret(), host });
     return { name, members };
   });
   const known = items.filter((item) => item !== null);
@@ -115,7 +112,7 @@ function requestFor(
   const storingAll = (entries: readonly (readonly [string, Value])[]): Call => ({
     method: 'POST',
     path: storing,
-    body: createRecord([['provider_tokens', createRecord(entries)]]),
+    body: createRecord({ provider_tokens: createRecord(entries) }),
   });
   if (members === null)
     return createRemovalRequest(name, others.length === 0 ? emptying : storingAll(others));
@@ -127,10 +124,7 @@ function requestFor(
   return {
     kind: isSent ? 'store' : 'describe',
     name,
-    shows: createRecord([
-      ['token', new UnseenSecret()],
-      ['host', host],
-    ]),
+    shows: createRecord({ token: new UnseenSecret(), host }),
     call: {
       // A server that judges by the last of several has to judge by this one.
       ...storingAll([...others, [name, own]]),
@@ -144,11 +138,11 @@ function requestFor(
 
 /** An empty token is the one that is stored. */
 function createTokenEntry(token: Value, host: Value, user?: Value): Value {
-  return createRecord([
-    ['token', token],
-    ...(host === null ? [] : [['host', host] as const]),
-    ...(user === undefined ? [] : [['user_id', user] as const]),
-  ]);
+  return createRecord({
+    token,
+    ...(host === null ? {} : { host }),
+    ...(user === undefined ? {} : { user_id: user }),
+  });
 }
 
 /** A server also reports an unknown token with the status of a wrong key. */

@@ -80,7 +80,7 @@ function readInstalledItem(entry: Value): ListedItem | null {
     ...(isEmpty(folder) ? {} : { repo_path: folder }),
     enabled: enabled ?? true,
   };
-  return { name, members: createRecord(Object.entries(members)) };
+  return { name, members: createRecord(members) };
 }
 
 function fillInstalledMember(name: string, value: Value): Value {
@@ -94,10 +94,7 @@ function isSamePlace(one: ValueRecord, other: ValueRecord): boolean {
 }
 
 function readInstallSource({ source = null, repo_path: folder = null }: ValueRecord): ValueRecord {
-  return createRecord([
-    ['source', source],
-    ['repo_path', folder],
-  ]);
+  return createRecord({ source, repo_path: folder });
 }
 
 /** Finds items whose source is installed under another name: the service would reinstall that one. Only a full listing shows it. */
@@ -166,7 +163,7 @@ function installation(
     call: {
       method: 'POST',
       path: `${path}/install`,
-      body: createRecord(Object.entries(body)),
+      body: createRecord(body),
       headersTimeout: FETCHING,
       astray,
       refusals: {
@@ -198,7 +195,7 @@ function switching(
     call: {
       method: 'PATCH',
       path: `${path}/installed/${name}`,
-      body: createRecord([['enabled', isOn]]),
+      body: createRecord({ enabled: isOn }),
     },
     isShown: ({ items }) =>
       items.some((one) => one.name === name && one.members['enabled'] === isOn),

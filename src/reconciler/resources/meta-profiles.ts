@@ -103,7 +103,7 @@ async function listMetaProfiles(asking: Asking): Promise<readonly ListedItem[] |
   });
   const items = listed.map((item) => {
     const shows = shown.get(item.name);
-    const own = { ...item, stored: others.get(item.name) ?? createRecord([]) };
+    const own = { ...item, stored: others.get(item.name) ?? createRecord({}) };
     return shows === undefined ? own : { ...own, shows };
   });
   if (!needsHolders(asking, items)) return items;

@@ -91,11 +91,7 @@ function readConnection(entry: Value): (ListedItem & { readonly id: string }) | 
   if (typeof id !== 'string' || typeof name !== 'string') return null;
   const key = entry['api_key_set'] === true ? new UnseenSecret() : null;
   const shows = MEMBERS.flatMap(([own, theirs]) => (Object.hasOwn(entry, theirs) ? [own] : []));
-  return { id, name, members: membersWith({ provider, base_url: url, api_key: key }), shows };
-}
-
-function membersWith(members: Readonly<Record<string, Value>>): ValueRecord {
-  return createRecord(Object.entries(members));
+  return { id, name, members: createRecord({ provider, base_url: url, api_key: key }), shows };
 }
 
 /** The LLM profiles that name each connection, by its id. */
@@ -182,12 +178,12 @@ function toShownMember(member: string, value: Value): Value {
 /** A second one of the name is never made: what is there is read right before. */
 function creation(name: string, members: ValueRecord): ItemRequest {
   const { provider = 'custom', base_url: url = null, api_key: key = null } = members;
-  const body = membersWith({ display_name: name, provider, base_url: url, api_key: key });
+  const body = createRecord({ display_name: name, provider, base_url: url, api_key: key });
   const form = { method: 'POST', path: PATH, body } as const;
   return {
     kind: 'store',
     name,
-    shows: membersWith({ provider, base_url: url, api_key: new UnseenSecret() }),
+    shows: createRecord({ provider, base_url: url, api_key: new UnseenSecret() }),
     call: async (get) => {
       if (await hasOne(get, name)) throw createRaceError(name);
       return { ...form, refusals: FULL };
@@ -203,7 +199,7 @@ function renameCall(item: ListedItem, to: string): ItemRequest['call'] {
     return {
       method: 'PATCH',
       path: toConnectionPath(item),
-      body: membersWith({ display_name: to }),
+      body: createRecord({ display_name: to }),
     };
   };
 }

@@ -1,14 +1,7 @@
 import { SECRETS_FORM } from '../model/collection-forms.ts';
 import { secondName, waitingFor, type DesiredItem, type ListedItem } from '../model/collection.ts';
 import { isMaskedSecret } from '../model/secret-words.ts';
-import {
-  isList,
-  isRecord,
-  createRecord,
-  sameValue,
-  type Value,
-  type ValueRecord,
-} from '../model/value.ts';
+import { isList, isRecord, createRecord, sameValue, type Value } from '../model/value.ts';
 import { inParallel } from '../reconcile/in-order.ts';
 import { READS_AT_ONCE } from '../service/connect.ts';
 import { readNextPageId } from '../service/v1/list.ts';
@@ -82,7 +75,7 @@ async function revealDeclaredItems(
     if (!names.includes(item.name)) return item;
     const value = await getSecret(`${AGENT}/${encodeURIComponent(item.name)}`);
     if (typeof value === 'symbol' || isMaskedSecret(value)) return item;
-    return { ...item, members: createRecord([...Object.entries(item.members), ['value', value]]) };
+    return { ...item, members: createRecord({ ...item.members, value }) };
   });
 }
 
@@ -115,8 +108,8 @@ function createSecretRequests(
       {
         kind: 'describe',
         name,
-        shows: createSecretBody({ description }),
-        call: createSecretCall(storing, 'PUT', name, createSecretBody({ name, description })),
+        shows: createRecord({ description }),
+        call: createSecretCall(storing, 'PUT', name, createRecord({ name, description })),
         isShown: ({ items }) =>
           readDescription(items.find((one) => one.name === name)?.members ?? {}) === description,
       },
@@ -127,7 +120,7 @@ function createSecretRequests(
     ...leftOver.map((request) => ({ ...request, needs: requireOldSecret(name, next) })),
     storingAs(next, { value, description }, storing, replaces),
     { ...createSecretRemoval(name, storing), needs: waitingAs(next, description, name) },
-    createSecretRename({ name: next, members: createSecretBody({ description }) }, name, storing),
+    createSecretRename({ name: next, members: createRecord({ description }) }, name, storing),
   ];
 }
 
@@ -165,7 +158,7 @@ function createSecretRename(item: ListedItem, to: string, storing: Storing): Ite
 /** The value goes along; the description does, if it is sent. */
 function createSecretRenameCall(item: ListedItem, to: string, storing: Storing): Call {
   const description = readDescription(item.members) ?? '';
-  return createSecretCall(storing, 'PUT', item.name, createSecretBody({ name: to, description }));
+  return createSecretCall(storing, 'PUT', item.name, createRecord({ name: to, description }));
 }
 
 function storingAs(
@@ -174,11 +167,11 @@ function storingAs(
   { path, storing }: Storing,
   replaces: 'in-place' | 'by-second-name',
 ): ItemRequest {
-  const body = createSecretBody({ name, description, value });
+  const body = createRecord({ name, description, value });
   return {
     kind: 'store',
     name,
-    shows: createSecretBody({ description }),
+    shows: createRecord({ description }),
     call: { method: storing, path, body },
     isShown: ({ items }) => replaces === 'by-second-name' && items.some((one) => one.name === name),
   };
@@ -197,10 +190,6 @@ function createSecretCall(
   return { method, path: `${path}/${encodeURIComponent(name)}`, body };
 }
 
-function createSecretBody(members: Readonly<Record<string, Value>>): ValueRecord {
-  return createRecord(Object.entries(members));
-}
-
 function readDescription(members: DesiredItem['members']): Value | undefined {
   return members?.['description'];
 }
@@ -215,8 +204,6 @@ function readSecretPage(json: Value, key: string): ItemPage | null {
 function asListed(item: Value): ListedItem | null {
   if (!isRecord(item) || typeof item['name'] !== 'string') return null;
   const { name, description } = item;
-  const members = createRecord([
-    ['description', typeof description === 'string' ? description : ''],
-  ]);
+  const members = createRecord({ description: typeof description === 'string' ? description : '' });
   return { name, members };
 }

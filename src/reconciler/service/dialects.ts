@@ -132,7 +132,7 @@ export const DIALECTS: Readonly<Record<DialectName, DialectModule>> = {
     storage: agentServerRead.AGENT_STORAGE,
     reveal: revealSettings,
     pointed: resolvePointers,
-    saved: (answer) => agentServerRead.observeAgentServer(answer ?? createRecord([]), true),
+    saved: (answer) => agentServerRead.observeAgentServer(answer ?? createRecord({}), true),
     write: agentServerWrite.patchSettings,
   },
 };

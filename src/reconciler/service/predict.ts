@@ -153,10 +153,7 @@ function nestServer(list: McpList, entry: ValueRecord): readonly [string, Value]
   const { name, api_key: value, auth, transport = USUAL_TRANSPORT[list], ...members } = entry;
   const how = value === undefined ? auth : withMembers(readRecord(auth ?? USUAL_AUTH), { value });
   const own = how === undefined ? { transport } : { transport, auth: how };
-  return [
-    typeof name === 'string' ? name : '',
-    withMembers(createRecord(Object.entries(members)), own),
-  ];
+  return [typeof name === 'string' ? name : '', withMembers(createRecord(members), own)];
 }
 
 function withKeys(

@@ -54,7 +54,7 @@ interface Merging {
 /** The fields of a write, each in its place: a field of the specification may be inside a native part that is written as a whole. */
 export function buildStoreBody(fields: ValueRecord, service: Merging): BodyToStore {
   const { places, diffs, ofNative, ofField } = service;
-  let record: ValueRecord = createRecord([]);
+  let record: ValueRecord = createRecord({});
   const put = (path: Path, value: Value): void => {
     const at = path.map((key, index) => (index === 0 ? (diffs.get(key) ?? key) : key));
     record = assignPath(record, at, value);
@@ -114,7 +114,7 @@ export async function storeBody(
 
 export { convertToMcpLists as listsOf };
 
-const API_KEY = createRecord([['strategy', 'api_key']]);
+const API_KEY = createRecord({ strategy: 'api_key' });
 
 /** Servers by name, or the name that two of them would have. */
 export type Servers = { readonly servers: ValueRecord } | { readonly twice: string };
@@ -124,7 +124,7 @@ export type Servers = { readonly servers: ValueRecord } | { readonly twice: stri
  * names it, or after its address, so that the same address always gives the same name.
  */
 export function convertServerLists(config: Value): Servers {
-  if (!isRecord(config)) return { servers: createRecord([]) };
+  if (!isRecord(config)) return { servers: createRecord({}) };
   const others = config[OTHERS];
   const servers = new Map<string, Value>(isRecord(others) ? Object.entries(others) : []);
   const nameless: [McpList, ValueRecord][] = [];
@@ -174,9 +174,7 @@ function serverToSend(list: McpList, entry: ValueRecord): ValueRecord {
   // The server takes an absent member for one that holds nothing.
   const members = Object.entries(rest).filter(([, value]) => !holdsNothing(value));
   const how = isRecord(auth) && KEYED.has(auth['strategy'] ?? null) ? auth : API_KEY;
-  const keyed = isEmpty(key)
-    ? null
-    : createRecord([...Object.entries(how), ['value', key ?? null]]);
+  const keyed = isEmpty(key) ? null : createRecord({ ...how, value: key ?? null });
   // A key replaces any other way to authenticate; without its key, `auth` for a key counts as none.
   const sent = keyed ?? (how === auth && key !== undefined ? null : (auth ?? null));
   const reached = transport ?? (list === 'stdio_servers' ? null : USUAL_TRANSPORT[list]);

@@ -288,7 +288,7 @@ function resolveItemMembers(
     );
   const { main } = form;
   if (main === undefined || (node.kind === 'scalar' && node.value === null)) return null;
-  return createRecord([[main, resolveMemberValue(form, [main], node, resolve)]]);
+  return createRecord({ [main]: resolveMemberValue(form, [main], node, resolve) });
 }
 
 function resolveMemberValue(

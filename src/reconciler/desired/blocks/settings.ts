@@ -216,12 +216,12 @@ function normalizeMcpEntries(node: Node): Value {
   const config = Object.entries(plain['mcp_config']).map(
     ([list, entries]) => [list, isList(entries) ? entries.map(entryData) : entries] as const,
   );
-  return createRecord([...Object.entries(plain), ['mcp_config', createRecord(config)]]);
+  return createRecord({ ...plain, mcp_config: createRecord(config) });
 }
 
 /** A bare url as a map, lines of arguments and variables as list and map, blanks around words dropped. */
 function entryData(entry: Value): Value {
-  if (typeof entry === 'string') return createRecord([['url', entry.trim()]]);
+  if (typeof entry === 'string') return createRecord({ url: entry.trim() });
   if (!isRecord(entry)) return entry;
   return createRecord(
     Object.entries(entry).map(([name, value]) => [

@@ -79,7 +79,7 @@ export function planCollection(
     const [there, { changes = [] } = {}] = [listed.get(name), plans[index]];
     const stays = form.isWhole ? {} : there?.members;
     const stored = listing.leaves?.({ item, there, changes });
-    return [[name, createRecord(Object.entries({ ...stays, ...members, ...stored }))]];
+    return [[name, createRecord({ ...stays, ...members, ...stored })]];
   });
   return {
     leaves: new Map(leaves),

@@ -172,7 +172,7 @@ function restoreSavedItem(
   { name, ...members }: ValueRecord,
 ): ListedItem | null {
   if (typeof name !== 'string' || name.includes(MASK)) return null;
-  const unmasked = unmaskSecrets(form, [], createRecord(Object.entries(members)));
+  const unmasked = unmaskSecrets(form, [], createRecord(members));
   return unmasked === null ? null : { name, members: unmasked as ValueRecord };
 }
 

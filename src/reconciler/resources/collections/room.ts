@@ -156,7 +156,7 @@ export function toStoredItems(
         withPart(made, [block, key], known),
       );
     },
-    mergeStored(stored, createRecord([[block, NONE]])),
+    mergeStored(stored, createRecord({ [block]: NONE })),
   );
 }
 

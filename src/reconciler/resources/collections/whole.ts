@@ -90,7 +90,7 @@ export function selectCarriedMembers({
   there,
 }: Pick<ItemWork, 'item' | 'there'>): ValueRecord {
   const kinds = [item.members, there?.members].map((members) => members?.[KIND] ?? USUAL_KIND);
-  if (!sameValue(kinds[0], kinds[1])) return createRecord([]);
+  if (!sameValue(kinds[0], kinds[1])) return createRecord({});
   return createRecord(Object.entries(there?.stored ?? {}).filter(([, value]) => !holdsMask(value)));
 }
 
@@ -124,10 +124,7 @@ export function wholeRequests(
       call: {
         method: 'POST',
         path: toItemPath(path, name),
-        body: createRecord([
-          ...Object.entries(selectCarriedMembers({ item, there })),
-          ...Object.entries(bodyOf(members)),
-        ]),
+        body: createRecord({ ...selectCarriedMembers({ item, there }), ...bodyOf(members) }),
         refusals: FULL,
       },
       isShown: ({ items }) =>
@@ -141,7 +138,7 @@ export function renameOverPath(path: string, { name }: ListedItem, to: string): 
   return {
     method: 'POST',
     path: `${toItemPath(path, name)}/rename`,
-    body: createRecord([['new_name', to]]),
+    body: createRecord({ new_name: to }),
     refusals: { 409: `it has one named ${to} already` },
   };
 }

@@ -229,7 +229,7 @@ export function createActivationRequest(path: string, name: string): Call {
   return {
     method: 'POST',
     path: `${path}/${encodeURIComponent(name)}/activate`,
-    body: createRecord([]),
+    body: createRecord({}),
     refusals: { 404: `it has no profile ${name}`, 409: 'its settings cannot be read' },
   };
 }

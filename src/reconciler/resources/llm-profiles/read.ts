@@ -166,12 +166,12 @@ async function withConnectionNames(
   const isAlone = (name: string): boolean => all.indexOf(name) === all.lastIndexOf(name);
   return items.map((item) => {
     const { [CONNECTION_ID]: id, ...members } = item.members;
-    if (typeof id !== 'string') return { ...item, members: createRecord(Object.entries(members)) };
+    if (typeof id !== 'string') return { ...item, members: createRecord(members) };
     const name = names.get(id) ?? id;
     const connection = isAlone(name) ? name : id;
     return {
       ...item,
-      members: createRecord([...Object.entries(members), ['connection', connection]]),
+      members: createRecord({ ...members, connection }),
     };
   });
 }

@@ -133,10 +133,10 @@ function listReactivationChanges(
       : null;
   const ended = deactivates(cause);
   if (ended === null || changes.find((one) => deactivates(one) !== null) !== cause) return [];
-  const { stored = createRecord([]) } = listing.items.find(({ name }) => name === ended) ?? {};
-  const request = { ...createActivationRequest(V1, ended), body: createRecord([]) };
+  const { stored = createRecord({}) } = listing.items.find(({ name }) => name === ended) ?? {};
+  const request = { ...createActivationRequest(V1, ended), body: createRecord({}) };
   return changesInSettings(request, cause, {
-    stored: withPart(createRecord([]), [LLM_PROFILES_FORM.block], { [ended]: stored }),
+    stored: withPart(createRecord({}), [LLM_PROFILES_FORM.block], { [ended]: stored }),
     settings,
     earlier: planned,
   });

@@ -70,14 +70,11 @@ export function createProfileRequests(
         return {
           method: 'POST',
           path,
-          body: createRecord([
-            ['llm', llm],
-            ['include_secrets', includes],
-          ]),
+          body: createRecord({ llm, include_secrets: includes }),
           refusals: REFUSALS,
         };
       },
-      form: { method: 'POST', path, body: createRecord([['llm', createLlmForm(members, sent)]]) },
+      form: { method: 'POST', path, body: createRecord({ llm: createLlmForm(members, sent) }) },
       isShown: ({ items, whole }) =>
         !isReplaced &&
         items.some((one) => one.name === name && isProfileShown(one.members, members, whole)),
@@ -110,7 +107,7 @@ function createProfileBody(
 
 /** The llm of a body with the name of its connection. */
 function createLlmForm({ connection = null }: ValueRecord, sent: ValueRecord): ValueRecord {
-  return createRecord([...Object.entries(sent), [CONNECTION_ID, connection]]);
+  return createRecord({ ...sent, [CONNECTION_ID]: connection });
 }
 
 /** The id of the connection that a profile names. */
@@ -136,7 +133,7 @@ export async function inSettings(
 ): Promise<PreservedMembers> {
   const { item, there } = work;
   const includes = item.members?.['api_key'] !== null;
-  if (there === undefined) return { members: createRecord([]), includes };
+  if (there === undefined) return { members: createRecord({}), includes };
   const found = await get(path);
   return { members: keepSettingsMembers(work, readStoredConfig(found, there)), includes };
 }
@@ -155,7 +152,7 @@ function keepSettingsMembers(work: Profile, config: ValueRecord): ValueRecord {
 
 /** What an app-server has of a profile once it is stored as declared. */
 export function predictSettingsProfile({ item, there, changes }: Storing): ValueRecord {
-  const stored = there?.stored ?? createRecord([]);
+  const stored = there?.stored ?? createRecord({});
   const work = { item, there, changes };
   const sent = [
     ...Object.entries(keepSettingsMembers(work, stored)),
@@ -172,7 +169,7 @@ export function isLostInSettings(member: string): boolean {
 /** An Agent Server deletes every secret that is not sent: they are read as it has encrypted them, and sent back. */
 export async function inFile(path: string, get: Get, work: ItemWork): Promise<PreservedMembers> {
   const { there } = work;
-  if (there === undefined) return { members: createRecord([]), includes: true };
+  if (there === undefined) return { members: createRecord({}), includes: true };
   const found = await get(path, { 'X-Expose-Secrets': 'encrypted' });
   const config = readStoredConfig(found, there);
   const kept = keepFileMembers(work, config);
@@ -204,13 +201,13 @@ function isOwn(
   name: string,
 ): boolean {
   if (!OF_THE_SERVER.has(name) || Object.hasOwn(members ?? {}, name)) return false;
-  const filled = toStoredLlm(effects, withoutMember(config, name), createRecord([]));
+  const filled = toStoredLlm(effects, withoutMember(config, name), createRecord({}));
   return !sameValue(filled[name] ?? null, config[name] ?? null);
 }
 
 /** What an Agent Server has of a profile once it is stored as declared. */
 export function predictFileProfile({ item, there, changes }: Storing): ValueRecord {
-  const stored = there?.stored ?? createRecord([]);
+  const stored = there?.stored ?? createRecord({});
   const work = { item, there, changes };
   const linked = item.members?.['connection'];
   const link: [string, Value][] =
@@ -229,14 +226,14 @@ export function predictFileProfile({ item, there, changes }: Storing): ValueReco
   ];
   const { [CONNECTION_ID]: _, ...left } = toStoredLlm(AGENT_SERVER, createRecord(sent), stored);
   const id = stored[CONNECTION_ID];
-  return createRecord(Object.entries(id === undefined ? left : { ...left, [CONNECTION_ID]: id }));
+  return createRecord(id === undefined ? left : { ...left, [CONNECTION_ID]: id });
 }
 
 /** What a server stores of the llm of a profile, in the place of `before`. */
 function toStoredLlm(effects: Effects, llm: ValueRecord, before: ValueRecord): ValueRecord {
-  const stored = createRecord([['llm_profiles', createRecord([['one', before]])]]);
+  const stored = createRecord({ llm_profiles: createRecord({ one: before }) });
   const path = `${effects === APP_SERVER ? V1_PROFILES : PROFILES}/one`;
-  const request = { method: 'POST', path, body: createRecord([['llm', llm]]) };
+  const request = { method: 'POST', path, body: createRecord({ llm }) };
   return readRecord(after(effects, stored, request), 'llm_profiles', 'one');
 }
 

@@ -164,7 +164,7 @@ async function tryDraft(trying: TryingPlan, item: DesiredItem): Promise<TrialRes
   );
   const call = typeof request?.call === 'function' ? await request.call(get) : request?.call;
   const llm = call?.body?.['llm'];
-  return checks.model(item.name, isRecord(llm) ? llm : createRecord([]));
+  return checks.model(item.name, isRecord(llm) ? llm : createRecord({}));
 }
 
 function toAgentPath(name: string): string {

@@ -40,7 +40,7 @@ export function tryPlannedSettings(
   const { write } = extractSettingsPlan(trying.plan);
   const body = write === null ? null : buildPatchBody(write);
   const sent = body !== null && 'record' in body ? body.record['agent_settings_diff'] : undefined;
-  const diff = sent ?? createRecord([]);
+  const diff = sent ?? createRecord({});
   const models = provable.filter(({ kind }) => kind === 'model').map(addNormalPlace);
   const servers = provable.filter(({ kind }) => kind === 'server').map(({ path }) => path);
   return createSettingsTrials(
@@ -78,7 +78,7 @@ export function tryStoredSettings(trying: Trying): Promise<Trial[]> {
   return createSettingsTrials(
     trying,
     listTestableSettings(trying).map(addNormalPlace),
-    createRecord([]),
+    createRecord({}),
   );
 }
 
@@ -115,10 +115,10 @@ async function createSettingsTrials(
   try {
     const found = await trying.get(SETTINGS_PATH, ENCRYPTED);
     const stored = typeof found === 'symbol' ? undefined : readPath(found, ['agent_settings']);
-    const after = createRecord([['agent_settings', mergeDiff(stored ?? createRecord([]), diff)]]);
+    const after = createRecord({ agent_settings: mergeDiff(stored ?? createRecord({}), diff) });
     return about.flatMap((one) => {
       const value = readPath(after, one.place);
-      const record = isRecord(value) ? value : createRecord([]);
+      const record = isRecord(value) ? value : createRecord({});
       return one.kind === 'server'
         ? serverTrial(trying, one, record)
         : [model(trying, one, record)];
@@ -158,7 +158,7 @@ function isReferenceMissing({ desired }: Trying, place: Path): boolean {
 /** A record with a diff laid over it: null takes a member away. */
 function mergeDiff(before: Value, diff: Value): Value {
   if (!isRecord(diff)) return diff;
-  const kept = isRecord(before) ? before : createRecord([]);
+  const kept = isRecord(before) ? before : createRecord({});
   const names = new Set([...Object.keys(kept), ...Object.keys(diff)]);
   return createRecord(
     [...names].flatMap((name): [string, Value][] => {

@@ -36,7 +36,7 @@ export const CHECKS: ResourceReader<Checks> = {
       model: async (name, llm) => {
         const begun = clock.monotonic();
         const path = `/api/profiles/${encodeURIComponent(name)}/validate`;
-        const answer = await ask(path, createRecord([['llm', llm]]));
+        const answer = await ask(path, createRecord({ llm }));
         if ('tried' in answer) return answer.tried;
         if (answer.json['valid'] !== true) return fails(modelFault(answer.json['error']));
         // The service does not treat a provider that does not answer in time as a fault of the profile.
@@ -45,11 +45,7 @@ export const CHECKS: ResourceReader<Checks> = {
         return works('the service asked the model, and found no fault');
       },
       server: async (name, server) => {
-        const body = createRecord([
-          ['name', name],
-          ['server', server],
-          ['timeout', SERVICE_MS / 1000],
-        ]);
+        const body = createRecord({ name, server, timeout: SERVICE_MS / 1000 });
         const answer = await ask('/api/mcp/test', body);
         if ('tried' in answer) return answer.tried;
         const { ok, tools } = answer.json;
@@ -60,7 +56,7 @@ export const CHECKS: ResourceReader<Checks> = {
         const path = `/api/agent-profiles/${encodeURIComponent(name)}/materialize`;
         const answer = await ask(
           path,
-          profile === null ? createRecord([]) : createRecord([['profile', profile]]),
+          profile === null ? createRecord({}) : createRecord({ profile }),
         );
         return 'tried' in answer ? answer.tried : agentVerdict(answer.json, coming);
       },

@@ -69,7 +69,7 @@ async function readProfileLlm(
   if (reply.status !== 200) return createStatusError(connection, place, reply);
   const linked = findConnectionRecord(place, reply, id);
   if (linked === null) return { is: 'broken', llm: null };
-  const whole = createRecord([...Object.entries(config), ['base_url', linked['base_url'] ?? null]]);
+  const whole = createRecord({ ...config, base_url: linked['base_url'] ?? null });
   return toStoredLlm(whole, linked['api_key_set'] === true);
 }
 
@@ -85,6 +85,6 @@ function toStoredLlm(llm: ValueRecord, isKeySet: boolean): PointerTarget {
   const key = isKeySet ? new UnseenSecret() : null;
   return {
     is: 'there',
-    llm: createRecord([...Object.entries(made), ['api_key', key]]),
+    llm: createRecord({ ...made, api_key: key }),
   };
 }

@@ -61,7 +61,7 @@ function unanswerable(error: ServiceError): ServiceError {
 /** The body of an answer under setpoint's own names, secrets wrapped. */
 export function normalizeAgentRecord(body: ValueRecord): ValueRecord {
   return flatRecord(concealRecord(withoutClock(body), 'Settings'), PLACES, (name, value) =>
-    name === 'mcp_config' ? listsOf(isRecord(value) ? value : createRecord([])) : value,
+    name === 'mcp_config' ? listsOf(isRecord(value) ? value : createRecord({})) : value,
   );
 }
 
@@ -71,7 +71,7 @@ export const AGENT_STORAGE: Storage = {
   places: PLACES,
   encode: (record, stored) => {
     const key = readPath(stored, ['settings', ...MODEL_PART, 'api_key']);
-    const answer = createRecord([...Object.entries(record), [KEY_FLAG, !isEmpty(key)]]);
+    const answer = createRecord({ ...record, [KEY_FLAG]: !isEmpty(key) });
     return observeAgentServer(normalizeAgentRecord(answer));
   },
 };
@@ -84,7 +84,7 @@ function predictPatch(write: SettingsWrite, observed: ObservedState): Prediction
   const llm = observed.pointed?.get('active_profile')?.llm ?? null;
   if (typeof name !== 'string' || llm === null)
     return predictRequest(AGENT_STORAGE, observed, request);
-  const profiles = createRecord([[readStoredName(name), llm]]);
+  const profiles = createRecord({ [readStoredName(name)]: llm });
   return predictRequest(AGENT_STORAGE, observed, request, {
     llm_profiles: profiles,
   });
@@ -92,7 +92,7 @@ function predictPatch(write: SettingsWrite, observed: ObservedState): Prediction
 
 /** The observed state in a record under setpoint's own names. `saved`: the record is from a snapshot. */
 export function observeAgentServer(answer: ValueRecord, saved = false): ObservedState {
-  const settings = isRecord(answer[AGENT]) ? answer[AGENT] : createRecord([]);
+  const settings = isRecord(answer[AGENT]) ? answer[AGENT] : createRecord({});
   const dialect = agentServerWith(settings['agent_kind'] === 'acp');
   const values = Object.entries(answer).flatMap(([name, value]): (readonly [string, Value])[] => {
     const field = dialect.fields.get(name);

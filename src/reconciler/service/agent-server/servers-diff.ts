@@ -17,7 +17,7 @@ import { readServerName, type Sendable, convertServerLists, twiceProblem } from 
  */
 export function serversDiff(config: Value, observed: Value): Sendable {
   if (config === null) return { value: null };
-  const lists = isRecord(observed) ? observed : createRecord([]);
+  const lists = isRecord(observed) ? observed : createRecord({});
   const before = convertServerLists(lists);
   const after = convertServerLists(isRecord(config) ? withKept(config, lists) : config);
   if ('twice' in before) return { problem: twiceProblem(before.twice) };
@@ -68,7 +68,7 @@ function serverDiff(before: Value | undefined, after: Value): Value | undefined 
   if (!isRecord(before) || !isRecord(after)) return valueDiff(before, after);
   const diff = valueDiff(before, withoutSecondKey(before, after));
   if (!isRecord(diff) || isEmpty(diff['url'])) return diff;
-  return createRecord([...Object.entries(diff), ['transport', after['transport'] ?? null]]);
+  return createRecord({ ...diff, transport: after['transport'] ?? null });
 }
 
 /** The server refuses a key together with an Authorization header: a new one replaces the header. */
@@ -78,7 +78,7 @@ function withoutSecondKey(before: ValueRecord, after: ValueRecord): ValueRecord 
   const headers = Object.entries(after['headers']).filter(
     ([name]) => !/^authorization$/i.test(name),
   );
-  return createRecord([...Object.entries(after), ['headers', createRecord(headers)]]);
+  return createRecord({ ...after, headers: createRecord(headers) });
 }
 
 /** Returns the difference; undefined if the values are equal. A removed member is null, and a new one has no nulls. */

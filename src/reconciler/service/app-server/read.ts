@@ -75,13 +75,13 @@ export async function readAppServerSettings(
     return problem ?? createStatusError(connection, place, reply);
   const record = concealAnswer(read.json);
   const found = readPath(record, NATIVE_SERVERS);
-  const servers = isRecord(found) ? found : createRecord([]);
+  const servers = isRecord(found) ? found : createRecord({});
   if (Object.keys(servers).length === 0 && !connection.asksSecrets)
     return observeAppServer(flat(record));
   const masked = await readMaskedServers(connection, servers, ask);
   if (masked instanceof SetpointError) return masked;
   const shown = readPath(masked, NATIVE_SERVERS);
-  const answer = flat(withMasks(record, masked), isRecord(shown) ? shown : createRecord([]));
+  const answer = flat(withMasks(record, masked), isRecord(shown) ? shown : createRecord({}));
   return observeAppServer(answer, { shows: true });
 }
 
@@ -102,7 +102,7 @@ async function readMaskedServers(
   if (reply.status !== 200) return createStatusError(connection, place, reply);
   const read = readJsonReply(place, reply);
   if ('error' in read) return read.error;
-  const record = isRecord(read.json) ? concealAnswer(read.json) : createRecord([]);
+  const record = isRecord(read.json) ? concealAnswer(read.json) : createRecord({});
   const found = readPath(record, NATIVE_SERVERS);
   const names = (record: ValueRecord): string => JSON.stringify(Object.keys(record).toSorted());
   if (isRecord(found) && names(found) === names(servers)) return record;
@@ -176,7 +176,7 @@ function unknownRecord(place: string, body: Value): ServiceError | null {
 /** A record under setpoint's own names; its mcp servers are the masked ones, if it has any. */
 function flat(record: ValueRecord, masked?: ValueRecord): ValueRecord {
   return flatRecord(record, PLACES, (name, value) =>
-    name === 'mcp_config' ? listsOf(masked ?? (isRecord(value) ? value : createRecord([]))) : value,
+    name === 'mcp_config' ? listsOf(masked ?? (isRecord(value) ? value : createRecord({}))) : value,
   );
 }
 
@@ -185,11 +185,11 @@ export const EMPTY_STORE: ObservedState = {
   unwritable: explainPostRefusal,
   release: null,
   stored: false,
-  values: createRecord([]),
+  values: createRecord({}),
   secrets: new Map(),
   tokens: [],
   hidden: [],
-  answer: createRecord([]),
+  answer: createRecord({}),
 };
 
 /** How an app-server stores its settings: with the address of the provider, of which it shows none, and the llm of each profile. */
@@ -201,12 +201,12 @@ export const APP_STORAGE: Storage = {
       return after(EFFECTS, shown, {
         method: 'POST',
         path: SETTINGS_PATH,
-        body: createRecord([]),
+        body: createRecord({}),
       });
     const { active = null } = observed.profiles ?? {};
     const key = readPath(shown, ['settings', ...MODEL_PART, 'api_key']) ?? null;
     const llms = Object.entries(
-      readRecord(withTokens(observed.profiles?.llms ?? createRecord([]))),
+      readRecord(withTokens(observed.profiles?.llms ?? createRecord({}))),
     );
     const profiles = llms.map(([name, llm]): [string, Value] => {
       const made = readRecord(shapeStored(EFFECTS, LLM, llm));

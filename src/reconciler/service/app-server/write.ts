@@ -121,7 +121,7 @@ export function readLlmProfiles(answer: ValueRecord): LlmProfiles | undefined {
 export function createProfileActivation(writing: Writing): (name: string) => Promise<WriteAnswer> {
   return (name) => {
     const body = NAME.test(name)
-      ? { record: createRecord([]) }
+      ? { record: createRecord({}) }
       : { problem: 'the name of the profile cannot be part of a path' };
     return storeBody(writing, body, {
       method: 'POST',

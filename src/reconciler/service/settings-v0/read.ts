@@ -59,11 +59,11 @@ export const EMPTY_STORE: ObservedState = {
   dialect: SETTINGS_V0,
   release: null,
   stored: false,
-  values: createRecord([]),
+  values: createRecord({}),
   secrets: new Map(),
   tokens: [],
   hidden: [],
-  answer: createRecord([]),
+  answer: createRecord({}),
 };
 
 /** How a service stores its settings: an answer shows a flag in place of each password, and no address that is the provider's own. */
@@ -261,13 +261,13 @@ function expandBareUrls(record: ValueRecord): ValueRecord {
       : [];
   });
   const spelled = createRecord([...Object.entries(config), ...lists]);
-  return createRecord([...Object.entries(record), ['mcp_config', spelled]]);
+  return createRecord({ ...record, mcp_config: spelled });
 }
 
 const URL_LISTS = ['sse_servers', 'shttp_servers'] as const;
 
 function expandBareUrl(list: McpList, url: string): ValueRecord {
-  return createRecord([['url', url], ...Object.entries(MCP_DEFAULTS[list])]);
+  return createRecord({ url, ...MCP_DEFAULTS[list] });
 }
 
 /** Entries that one mcp list may have. */
