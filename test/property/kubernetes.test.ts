@@ -9,7 +9,7 @@ import { renderObjects } from '../../src/reconciler/kubernetes/objects.ts';
 import { readSettingsTarget } from '../../src/reconciler/kubernetes/read.ts';
 import { clusterSource } from '../fixture/cluster-source.ts';
 import type { SettingsTarget } from '../../src/reconciler/kubernetes/settings-target.ts';
-import { yamlDocument } from '../../src/reconciler/kubernetes/stream.ts';
+import { yamlDocument } from '../../src/reconciler/kubernetes/objects.ts';
 import { Secret, UnseenSecret } from '../../src/reconciler/model/secret.ts';
 import { isList, isRecord, type Value } from '../../src/reconciler/model/value.ts';
 import type { DeclaredItem } from '../../src/reconciler/model/state.ts';

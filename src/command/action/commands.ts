@@ -45,7 +45,7 @@ import {
   type StepResult,
   type StepContext,
 } from './report.ts';
-import { readForPulls } from './pull-drift.ts';
+import { readForPulls } from './publish.ts';
 import { changesAtRoot, validationAtRoot } from './workspace-paths.ts';
 
 /** Runs the command that the inputs name. Throws what keeps it from beginning. */

@@ -7,7 +7,7 @@ import { perform } from './commands.ts';
 import { failureResult } from './failure.ts';
 import { readInputs, type Inputs } from './inputs.ts';
 import { publishComments, publishDrift } from './publish.ts';
-import { publishPulls } from './pull-drift.ts';
+import { publishPulls } from './publish.ts';
 import { inert, hasDrifted, type StepResult, type StepContext } from './report.ts';
 import { createStepVariables } from './variables.ts';
 

@@ -18,7 +18,6 @@ import {
   VERDICT,
   type CommandEntry,
 } from './command-entry.ts';
-import { KUBERNETES_COMMANDS } from './kubernetes-commands.ts';
 import { WATCH_COMMANDS } from './watch-commands.ts';
 import { flagSpec, type FlagName, type FlagValues } from './flag-table.ts';
 import { SCHEMAS, SHELLS, type Format } from './words.ts';
@@ -234,7 +233,23 @@ export const COMMANDS = {
     about: { '--data': 'folder of approvals and of the journal (default: .setpoint/watch)' },
     exits: { 0: 'the client is gone', 3: 'usage not valid', 130: 'interrupted' },
   },
-  ...KUBERNETES_COMMANDS,
+  render: {
+    argument: { form: '[crd|krm]', completion: { words: ['crd', 'krm'] } },
+    summary:
+      'Print the settings as objects of Kubernetes, offline: SettingsTargets, and a Role for the Secrets that they name; crd: the definitions alone; krm: as a KRM function for kustomize and kpt, from stdin to stdout',
+    example: 'setpoint render -e production --secret agents --namespace agents',
+    flags: [
+      ...SELECTION,
+      '--namespace',
+      '--secret',
+      '--max-file-size',
+      '--output',
+      '--no-color',
+      '--quiet',
+    ],
+    formats: ['kubernetes', 'json'],
+    exits: { 0: 'done', 1: 'failed', 3: 'usage or settings not valid' },
+  },
   ...WATCH_COMMANDS,
   serve: {
     summary: 'Run the embedded service, for a laptop or a test; it runs no agents',

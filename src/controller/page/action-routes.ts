@@ -1,7 +1,7 @@
 import type { Hono } from 'hono/tiny';
 import type { IncomingMessage } from 'node:http';
 import { asSetpointError } from '../../reconciler/model/error.ts';
-import { markup } from '../../reconciler/render/html/page.ts';
+import { markup, type Markup } from '../../reconciler/render/html/page.ts';
 import {
   applyShown,
   loginHtml,
@@ -9,6 +9,7 @@ import {
   planToShow,
   parseSuspension,
   type ShownPlan,
+  suspensionFields,
 } from './actions.ts';
 import {
   errorAnswer,
@@ -21,10 +22,19 @@ import {
   type RouteContext,
 } from './answers.ts';
 import { nameGiven } from '../watch/watching.ts';
-import { refuseForbiddenAction, resolveRequestActor } from './may-act.ts';
-import { localPath } from './local-path.ts';
-import { environmentAddress } from './parts.ts';
-import { severalRoutes } from './several.ts';
+import { environmentAddress, partKey } from './parts.ts';
+import type { WatchState } from '../../reconciler/model/watch.ts';
+import { formatCount } from '../../reconciler/model/wording.ts';
+import type { Session } from './access.ts';
+import { formTokenHtml } from './frame.ts';
+import {
+  listAddress,
+  selectListedStates,
+  listQuery,
+  worstFirst,
+  type ListQuery,
+} from './listing.ts';
+import { timingSafeEqual } from 'node:crypto';
 
 const LARGEST_FORM = 16 * 1024;
 
@@ -188,4 +198,172 @@ function planAnswer(
     said: why,
   });
   return pageAnswer(served, call, { title: `Plan of ${plan.name}`, main }, status);
+}
+
+/** Suspends and resumes all environments of a list. People are first shown which they are, and act on those alone. */
+function severalRoutes(app: Hono<Binding>, served: RouteContext): void {
+  app.get('/suspend', (call) => {
+    const { session } = call.get('visitor');
+    if (!served.access.canAct || session === null)
+      return refusalAnswer(served, call, 403, 'Log in first.', 'Actions need the token.');
+    return renderConfirmation(
+      served,
+      call,
+      session,
+      listQuery(new URL(call.req.url).searchParams),
+      null,
+    );
+  });
+  app.post('/suspend', (call) => actOnSeveral(served, call, 'suspend'));
+  app.post('/resume', (call) => actOnSeveral(served, call, 'resume'));
+  app.post('/read', (call) => readListAgain(served, call));
+}
+
+/** Reads all of a list at their next turns, such as those that failed for one cause. */
+async function readListAgain(served: RouteContext, call: Call): Promise<Response> {
+  const refused = refuseForbiddenAction(served, call);
+  if (refused !== null) return refused;
+  const names = selectChosenStates(served, listQuery(new URL(call.req.url).searchParams)).map(
+    ({ name }) => name,
+  );
+  await Promise.all(names.map((name) => served.watching.readNow(name)));
+  const message = `${formatCount(names.length, 'environment')} ${names.length === 1 ? 'is' : 'are'} read at the next turns.`;
+  const { session } = call.get('visitor');
+  if (session === null) return call.json({ message, environments: names });
+  session.said = message;
+  return call.redirect(localPath(call.get('form').get('back')), 303);
+}
+
+function selectChosenStates(
+  { watching, clock }: RouteContext,
+  query: ListQuery,
+): readonly WatchState[] {
+  return selectListedStates(worstFirst(watching.states()), query, clock.now()).found;
+}
+
+async function actOnSeveral(
+  served: RouteContext,
+  call: Call,
+  action: 'suspend' | 'resume',
+): Promise<Response> {
+  const refused = refuseForbiddenAction(served, call);
+  if (refused !== null) return refused;
+  const { watching, clock } = served;
+  const { session } = call.get('visitor');
+  const form = call.get('form');
+  const query = { ...listQuery(form), page: 1 };
+  const names = selectChosenStates(served, query).map(({ name }) => name);
+  if (session !== null && form.get('digest') !== partKey(names))
+    return renderConfirmation(
+      served,
+      call,
+      session,
+      query,
+      'Not done: the list has changed since you saw it.',
+    );
+  try {
+    const who = resolveRequestActor(call);
+    const done =
+      action === 'resume'
+        ? await watching.resume(names, who.by)
+        : await watching
+            .suspend(names, { ...parseSuspension(form, clock.now()), ...who })
+            .then(() => names);
+    const verb = action === 'resume' ? 'Resumed' : 'Suspended';
+    const message = `${verb} ${formatCount(done.length, 'environment')}.`;
+    if (session === null) return call.json({ message, environments: done });
+    const main = markup`<p class="back"><a href="${listAddress(query)}">← The list</a></p>
+<h1>${message}</h1>
+${namesHtml(done)}`;
+    return pageAnswer(served, call, { title: message, main });
+  } catch (thrown) {
+    const error = asSetpointError(thrown);
+    if (error.code === 'internal') served.failed(error);
+    return errorAnswer(
+      served,
+      call,
+      error,
+      markup`<a href="${listAddress(query)}">Back to the list</a>`,
+    );
+  }
+}
+
+/** Asks about the environments of now. */
+function renderConfirmation(
+  served: RouteContext,
+  call: Call,
+  session: Session,
+  query: ListQuery,
+  said: string | null,
+): Response {
+  const states = selectChosenStates(served, query);
+  const names = states.map(({ name }) => name);
+  const count = formatCount(states.length, 'environment');
+  const resumable = states.filter(
+    ({ suspended, stopped }) => suspended !== null || stopped !== null,
+  );
+  const hidden = markup`${formTokenHtml(session)}<input type="hidden" name="q" value="${query.text}"><input type="hidden" name="state" value="${query.state}"><input type="hidden" name="cause" value="${query.cause ?? ''}"><input type="hidden" name="digest" value="${partKey(names)}">`;
+  const forms =
+    states.length === 0
+      ? null
+      : markup`<form method="post" action="/suspend">${hidden}
+${suspensionFields()}<p><button class="grave">Suspend ${count}</button> <a href="${listAddress(query)}">Cancel</a></p>
+</form>
+${resumable.length === 0 ? null : markup`<form method="post" action="/resume">${hidden}<p><button>Resume ${formatCount(resumable.length, 'environment')}</button></p></form>\n`}`;
+  const main = markup`<p class="back"><a href="${listAddress(query)}">← The list</a></p>
+<h1>Suspend or resume ${count}</h1>
+${said === null ? null : markup`<p class="box warn said" role="alert">${said}</p>\n`}<section aria-label="Which and why" class="confirm fold">
+<p>${session.who === '' ? 'You gave no name at the login: the journal will not record who did this.' : `The journal will record that ${session.who} did it.`} A suspended environment is not healed, and no notices are sent for it.</p>
+${forms}</section>
+${namesHtml(names)}`;
+  return pageAnswer(served, call, { title: `Suspend ${count}`, main }, said === null ? 200 : 409);
+}
+
+function namesHtml(names: readonly string[]): Markup {
+  return markup`<section aria-labelledby="which">
+<h2 id="which">Which</h2>
+<ul class="names">
+${names.map((name) => markup`<li><a href="${environmentAddress(name)}">${name}</a></li>\n`)}</ul>
+</section>
+`;
+}
+
+/** Refuses an action to whom it is not allowed; null if it is. */
+function refuseForbiddenAction(served: RouteContext, call: Call): Response | null {
+  const { kind, session } = call.get('visitor');
+  const refuse = (status: 401 | 403, title: string, hint: string): Response =>
+    refusalAnswer(served, call, status, title, hint);
+  if (!served.access.canAct)
+    return refuse(403, 'Actions are off.', 'Start setpoint watch with --allow-actions.');
+  if (kind === 'anybody') return refuse(401, 'Log in first.', 'Actions need the token.');
+  const form = call.get('form');
+  if (session !== null && !hasSameBytes(form.get('form_token') ?? '', session.formToken))
+    return refuse(403, 'The form is not of this session.', 'Load the page again.');
+  return null;
+}
+
+/** Returns the actor for the journal: the name of the session, or the name that a tool sends. Throws a usage error. */
+function resolveRequestActor(call: Call): { readonly by?: string } {
+  const { session } = call.get('visitor');
+  const name = session === null ? nameGiven(call.get('form').get('by')) : session.who;
+  return name === '' ? {} : { by: name };
+}
+
+function hasSameBytes(one: string, other: string): boolean {
+  const [a, b] = [Buffer.from(one), Buffer.from(other)];
+  return a.length === b.length && timingSafeEqual(a, b);
+}
+
+/** A path of this page; the list for anything else. It is read twice: once without its dots, a path may begin with the name of a host. */
+function localPath(text: string | null): string {
+  const path = parseLocalPath(text ?? '/');
+  const isOurs = path !== null && parseLocalPath(path) === path && !/^\/login(?:[/?]|$)/.test(path);
+  return isOurs ? path : '/';
+}
+
+/** The path and query of an address as a browser reads it here; null if it leads elsewhere. */
+function parseLocalPath(text: string): string | null {
+  const base = 'http://here.invalid';
+  const url = URL.canParse(text, base) ? new URL(text, base) : null;
+  return url?.origin === base ? url.pathname + url.search : null;
 }

@@ -2,7 +2,7 @@ import { isMap, isSeq, parseDocument, type Document, type YAMLMap, type YAMLSeq 
 import type { Diagnostic } from '../model/diagnostic.ts';
 import { usageError } from '../model/error.ts';
 import type { KubeObject } from './crd.ts';
-import { yamlDocument } from './stream.ts';
+import { yamlDocument } from './objects.ts';
 
 /** The members of a functionConfig. */
 export interface FunctionConfig {

@@ -1,11 +1,11 @@
-import { findMember, type PlacedFinding } from '../desired/node.ts';
+import { findMember, type PlacedFinding, member, readNodeText } from '../desired/node.ts';
 import { readLabels } from '../desired/blocks/about.ts';
-import { member, readNodeText } from '../desired/node.ts';
 import type { Target } from '../desired/target.ts';
 import { API_VERSION, definitions, KIND, NOT_SUBSTITUTED, type KubeObject } from './crd.ts';
 import { createObjectName } from './names.ts';
 import { formatNodePlace, findUnusedEntries } from './secret-keys.ts';
 import { createTargetSpec } from './spec.ts';
+import { stringify } from 'yaml';
 
 export interface RenderOptions {
   /** The namespace of the objects; without it the client decides. */
@@ -114,4 +114,19 @@ function problemOfName(
     `The object of this environment would be ${made}, as that of ${other}.`,
     'Names of objects have small letters, digits, - and . only: rename one of the two.',
   );
+}
+
+/** Objects as a stream of YAML documents, in their order. */
+export function yamlStream(objects: readonly KubeObject[]): string {
+  return objects.map((object) => `---\n${yamlDocument(object)}`).join('');
+}
+
+/** YAML that readers of YAML 1.1, such as kubectl's, read alike: texts such as `yes` and `0x1` are quoted. */
+export function yamlDocument(object: unknown): string {
+  return stringify(object, { lineWidth: 0, version: '1.1', aliasDuplicateObjects: false });
+}
+
+/** Objects as kubectl prints several as JSON. */
+export function jsonList(objects: readonly KubeObject[]): KubeObject {
+  return { apiVersion: 'v1', kind: 'List', items: objects };
 }

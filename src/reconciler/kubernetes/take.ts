@@ -11,7 +11,6 @@ import {
 import type { Path } from '../model/path.ts';
 import type { Json } from '../model/value.ts';
 import { canAcceptScalar, listKey, memberSchema, type Structural } from './crd.ts';
-import { entryPlace, formatMemberPlace } from './place.ts';
 import type { Refusal, SecretKey } from './secret-keys.ts';
 
 /** A value of a Secret, and where it goes. */
@@ -254,4 +253,23 @@ export function refuse(
     at,
     finding: { code: 'not-in-kubernetes', ...refusal, path: filePath },
   });
+}
+
+const PLAIN_KEY = /^[A-Za-z_][A-Za-z0-9_-]*$/;
+const PLAIN_IDENTITY = /^[!#-Z\\^-~]+$/;
+
+/*
+ * Places in the spec of a SettingsTarget, as `valuesFrom` and `clear` write them, and parsePath reads them: keys and, in brackets, the identity of
+ * an entry, or its position in a list without identities, as in `settings.mcp_config.stdio_servers[files].args[1]`.
+ */
+
+/** The place of a member of what is at a place; of a block, if that is the spec itself: ''. */
+function formatMemberPlace(place: string, key: string): string {
+  if (!PLAIN_KEY.test(key)) return entryPlace(place, key);
+  return place === '' ? key : `${place}.${key}`;
+}
+
+/** The place of an entry of the list that is at a place. */
+function entryPlace(place: string, identity: string): string {
+  return `${place}[${PLAIN_IDENTITY.test(identity) ? identity : JSON.stringify(identity)}]`;
 }

@@ -32,9 +32,8 @@ import { drift as driftOperation, plan as planOperation } from '../operations/pl
 import { pull as pullOperation } from '../operations/pull.ts';
 import { smoke as smokeOperation } from '../operations/smoke.ts';
 import { validate as validateOperation } from '../operations/validate.ts';
-import { withCallbacks } from './callbacks.ts';
-import { checkRequest, type FunctionName } from './check-request.ts';
-import { inOptions } from './words.ts';
+import { checkRequest, type FunctionName, OPTION_RULES } from './check-request.ts';
+import { SetpointError } from '../model/error.ts';
 
 /** Runs an operation for a program: its request is checked first, and an error of one of its functions is rejected with unchanged. */
 async function run<R extends Pick<Options, 'signal' | 'state'> & { readonly text?: unknown }, T>(
@@ -132,4 +131,88 @@ export function doctor(request: DoctorRequest): Promise<DoctorDocument> {
  */
 export function smoke(request: SmokeRequest): Promise<SmokeDocument> {
   return run('smoke', request, smokeOperation);
+}
+
+/** The options that have another name than their flag. */
+const SHORT: Readonly<Record<string, string>> = {
+  '-e': 'targets',
+  '-f': 'file',
+  '-l': 'selector',
+  '--env': 'targets',
+  '--only-if-empty': 'ifEmpty',
+};
+
+/** Rewrites an error of use, or of a file, of the command line: it names the options of the function instead of flags. */
+function inOptions(name: FunctionName, thrown: unknown): unknown {
+  if (!(thrown instanceof SetpointError)) return thrown;
+  if (thrown.code !== 'usage' && thrown.code !== 'file-unreadable') return thrown;
+  const { code, message, hint } = thrown;
+  const rules = OPTION_RULES[name];
+  const rename = (text: string): string =>
+    text.replaceAll(/(?<![\w-])--?[a-z][a-z-]*/g, (flag) => {
+      const option =
+        SHORT[flag] ??
+        flag.slice(2).replaceAll(/-([a-z])/g, (_, letter: string) => letter.toUpperCase());
+      return Object.hasOwn(rules, option) ? option : flag;
+    });
+  const isGeneral = hint === new SetpointError(code, '').hint && code === 'usage';
+  return Object.assign(thrown, {
+    message: rename(message),
+    hint: isGeneral ? 'docs/reference/library.md lists the options.' : rename(hint),
+  });
+}
+
+type Callback = (...given: readonly unknown[]) => unknown;
+
+/**
+ * Runs an operation whose request has functions of the caller. If one of them throws, or what it returns rejects, the operation is
+ * stopped as its signal would stop it, and rejects with that very error. A promise of a callback that is not waited for while the
+ * operation runs is waited for at its end.
+ */
+export async function withCallbacks<R extends object, T>(
+  request: R & Pick<Options, 'signal'>,
+  operation: (request: R) => Promise<T>,
+): Promise<T> {
+  const failures: { readonly error: unknown }[] = [];
+  const pending = new Set<Promise<unknown>>();
+  const stop = new AbortController();
+  const fail = (error: unknown): never => {
+    failures.push({ error });
+    stop.abort();
+    throw error;
+  };
+  const guard =
+    (callback: Callback): Callback =>
+    (...given) => {
+      try {
+        const result = callback(...given);
+        if (!isThenable(result)) return result;
+        const ended = Promise.resolve(result).catch(fail);
+        const done = ended.catch(() => {}).finally(() => pending.delete(done));
+        pending.add(done);
+        return ended;
+      } catch (error) {
+        return fail(error);
+      }
+    };
+  const callbacks = Object.entries(request).flatMap(([name, value]) =>
+    typeof value === 'function' ? [[name, guard(value as Callback)] as const] : [],
+  );
+  if (callbacks.length === 0) return operation(request);
+  const signal =
+    request.signal === undefined ? stop.signal : AbortSignal.any([request.signal, stop.signal]);
+  const ended = operation({ ...request, ...Object.fromEntries(callbacks), signal });
+  const settled = await ended.then(
+    (value) => ({ value }),
+    (error: unknown) => ({ error }),
+  );
+  while (pending.size > 0) await Promise.all(pending);
+  const [failure] = failures;
+  if (failure !== undefined) throw failure.error;
+  if ('error' in settled) throw settled.error;
+  return settled.value;
+}
+
+function isThenable(value: unknown): value is PromiseLike<unknown> {
+  return typeof value === 'object' && value !== null && 'then' in value;
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { commands, type Annotation } from '../../../src/reconciler/render/github/command.ts';
+import { commands, type Annotation } from '../../../src/reconciler/render/github/annotations.ts';
 import {
   driftAnnotations,
   failureAnnotations,

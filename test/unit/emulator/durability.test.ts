@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 
 import { startEmulator } from '../../../src/emulator/start.ts';
-import { textInFile } from '../../../src/emulator/store/text-file.ts';
+import { textInFile } from '../../../src/emulator/store/store.ts';
 import { send } from '../../contract/send.ts';
 import { emulatorForTest, folderForTest, load, post } from './emulator.ts';
 

@@ -1,5 +1,5 @@
 import { expect, it, vi } from 'vitest';
-import { withCallbacks } from '../../../src/reconciler/library/callbacks.ts';
+import { withCallbacks } from '../../../src/reconciler/library/functions.ts';
 
 const failure = new TypeError('of the caller');
 

@@ -18,7 +18,7 @@ export async function pullCommand(flags: Flags<'pull'>, io: Io): Promise<number>
     const renderers: Renderers<PullDocument> = {
       kubernetes: async () => {
         const { renderTargets } = await import('../../../reconciler/operations/render.ts');
-        const { yamlStream } = await import('../../../reconciler/kubernetes/stream.ts');
+        const { yamlStream } = await import('../../../reconciler/kubernetes/objects.ts');
         return () => yamlStream(renderTargets(pulled, flags).objects);
       },
     };

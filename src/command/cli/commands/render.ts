@@ -3,7 +3,7 @@ import { choicesHint } from '../../../reconciler/model/wording.ts';
 import { definitions, type KubeObject } from '../../../reconciler/kubernetes/crd.ts';
 import type { Diagnostic } from '../../../reconciler/model/diagnostic.ts';
 import { readResourceList } from '../../../reconciler/kubernetes/krm.ts';
-import { jsonList, yamlStream } from '../../../reconciler/kubernetes/stream.ts';
+import { jsonList, yamlStream } from '../../../reconciler/kubernetes/objects.ts';
 import { checkWritable, writeAside } from '../../../reconciler/host/write-aside.ts';
 import { render, type RenderRequest } from '../../../reconciler/operations/render.ts';
 import { diagnosticsText } from '../../../reconciler/render/error-text.ts';

@@ -1,15 +1,14 @@
 import { type FailureDocument, splitErrorMessage } from '../../model/error.ts';
 import type { OutcomeDocument, Remainder } from '../../model/outcome.ts';
-import { isWithin, samePath, type Path } from '../../model/path.ts';
+import { isWithin, samePath, type Path, type Source } from '../../model/path.ts';
 import { type PlanDocument, formatChangeName } from '../../model/plan.ts';
 import type { DiagnosticReport, ValidationDocument } from '../../model/documents.gen.ts';
 import { isDangerous, type ShownChange, inlineValue } from '../change.ts';
 import { changeText } from '../section-text.ts';
 import { outcomeSections, planSections, type Section, rankWarning } from '../section.ts';
-import { PLAIN } from '../text.ts';
+import { PLAIN, visible } from '../text.ts';
 import { waysSentences } from '../../model/uncompared.ts';
 import { notComparedText, refusalSentence, refusalTitle } from '../wording.ts';
-import { commands, type Annotation } from './command.ts';
 
 // Each document as annotations on the lines of the settings files, in the commands of GitHub's runner.
 
@@ -141,4 +140,48 @@ function diagnosticAnnotation(diagnostic: DiagnosticReport): Annotation {
     lines: [message, hint],
     place: { file, line, column },
   };
+}
+
+export interface Annotation {
+  readonly level: 'error' | 'warning' | 'notice';
+  /** The lowest of a level comes first. */
+  readonly weight: number;
+  readonly title: string;
+  /** Lines of text. */
+  readonly lines: readonly string[];
+  /** A file, or a position in it; null if there is none. */
+  readonly place: Pick<Source, 'file'> | Source | null;
+}
+
+const LEVELS = ['error', 'warning', 'notice'] as const;
+
+/** Annotations as commands of the runner, one a line, the gravest first: GitHub shows ten per level and step. */
+export function commands(annotations: readonly Annotation[]): string {
+  const sorted = LEVELS.flatMap((level) =>
+    annotations
+      .filter((one) => one.level === level)
+      .toSorted((one, other) => one.weight - other.weight),
+  );
+  return sorted.map((one) => `${formatRunnerCommand(one)}\n`).join('');
+}
+
+function formatRunnerCommand({ level, title, lines, place }: Annotation): string {
+  const properties = Object.entries({ ...position(place), title })
+    .map(([name, value]) => `${name}=${property(value)}`)
+    .join(',');
+  return `::${level} ${properties}::${escapeCommandText(lines.map(visible).join('\n'))}`;
+}
+
+function position(place: Annotation['place']): Readonly<Record<string, string>> {
+  if (place === null) return {};
+  if (!('line' in place)) return { file: place.file };
+  return { file: place.file, line: String(place.line), col: String(place.column) };
+}
+
+function escapeCommandText(text: string): string {
+  return text.replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A');
+}
+
+function property(text: string): string {
+  return escapeCommandText(visible(text)).replaceAll(':', '%3A').replaceAll(',', '%2C');
 }

@@ -1,16 +1,17 @@
 import { formatCount } from '../../model/wording.ts';
 import type { FailureDocument } from '../../model/error.ts';
 import type { OutcomeDocument } from '../../model/outcome.ts';
-import type { PlanDocument } from '../../model/plan.ts';
+import type { PlanDocument, Merged } from '../../model/plan.ts';
 import type { DiagnosticReport, ValidationDocument } from '../../model/documents.gen.ts';
 import type { Voice, Wording } from '../change.ts';
 import { outcomeSections, planSections, type Section } from '../section.ts';
-import { FEW } from '../summary.ts';
-import { commandFor, driftTitle } from '../wording.ts';
+import { FEW, attentionWords, isSummed, NOT_WHOLE, summaryLine } from '../summary.ts';
+import { commandFor, driftTitle, sentenceText } from '../wording.ts';
 import { markup, type Markup, renderPage, provenanceHtml } from './page.ts';
-import { renderRows, renderLabelRow, softHtml, sourceHtml } from './parts.ts';
-import { errorHtml } from './section.ts';
-import { renderMergeHtml, overviewHtml, sectionsHtml } from './summary.ts';
+import { renderRows, renderLabelRow, softHtml, sourceHtml, chipHtml } from './parts.ts';
+import { errorHtml, sectionHtml, sectionId } from './section.ts';
+import { rankAttention, compareRanks } from '../../model/summary.ts';
+import { needsAttention } from '../../model/verdict.ts';
 
 // Each document as a page of its own.
 
@@ -143,4 +144,83 @@ function diagnosticHtml(diagnostic: DiagnosticReport): Markup {
 `,
     softHtml(sourceHtml(diagnostic), code),
   );
+}
+
+/** All environments, counted, and those that need attention with links to their sections, the worst first. */
+function overviewHtml(
+  sections: readonly Section[],
+  { summary, shard }: Pick<PlanDocument | OutcomeDocument, 'summary' | 'shard'>,
+  wording: Wording,
+): Markup | null {
+  if (!isSummed(summary)) return null;
+  const { total, counts, rest } = summaryLine(summary, shard, wording);
+  const rows = sections
+    .map((section, index) => ({ section, index }))
+    .filter(({ section }) => sections.length <= FEW || needsAttention(section.attention.verdict))
+    .toSorted(({ section: one }, { section: other }) =>
+      compareRanks(rankAttention(other.attention), rankAttention(one.attention)),
+    );
+  return markup`<nav aria-label="Environments">
+<p class="counts">${total}: ${counts.map((count) => [chipHtml({ ...count, mark: '' }), ' '])}</p>
+${rest === '' ? null : softHtml(rest)}<ul class="overview">
+${rows.map(({ section, index }) => renderSummaryRow(section, index, wording))}</ul>
+</nav>
+`;
+}
+
+function renderSummaryRow(section: Section, index: number, wording: Wording): Markup {
+  const { name, verdict, attention, sentence } = section;
+  const words = needsAttention(attention.verdict)
+    ? attentionWords(attention, wording)
+    : sentenceText(sentence);
+  return markup`<li><a href="#${sectionId(index)}">${name}</a> ${chipHtml(verdict)} <span class="soft">${words}</span></li>
+`;
+}
+
+/** The sections; of several environments those that need no attention are folded, at the end. */
+function sectionsHtml(sections: readonly Section[]): Markup {
+  const numbered = sections.map((section, index) => ({ section, index }));
+  const isBelow = ({ section }: NumberedSection): boolean =>
+    sections.length > 1 && isFolded(section);
+  const folded = numbered.filter(isBelow);
+  const open = numbered.filter((one) => !isBelow(one));
+  return markup`${open.map(({ section, index }) => sectionHtml(section, index))}${renderFoldedSections(folded)}`;
+}
+
+interface NumberedSection {
+  readonly section: Section;
+  readonly index: number;
+}
+
+function isFolded({ attention: { verdict }, warnings }: Section): boolean {
+  return (verdict === 'in-sync' || verdict === 'not-empty') && warnings.length === 0;
+}
+
+/** Sections in the fold; a page with tens of thousands is slow to open. */
+const MOST_FOLDED = 1000;
+
+function renderFoldedSections(folded: readonly NumberedSection[]): Markup | null {
+  if (folded.length === 0) return null;
+  const more = folded.length - MOST_FOLDED;
+  return markup`<details class="fold rest">
+<summary>In sync: ${formatCount(folded.length, 'environment')}</summary>
+${folded.slice(0, MOST_FOLDED).map(({ section, index }) => sectionHtml(section, index))}${
+    more > 0 ? softHtml(`and ${formatCount(more, 'more environment')} in sync`) : null
+  }</details>
+`;
+}
+
+/** Renders the reasons that a merged report is incomplete, and other notes on it. */
+function renderMergeHtml(merged: Merged | undefined): Markup | null {
+  const { problems = [], notes = [] } = merged ?? {};
+  if (problems.length + notes.length === 0) return null;
+  return markup`<section aria-label="About this report">
+${
+  problems.length === 0
+    ? null
+    : markup`<ul class="box bad">
+${problems.map((problem) => markup`<li>✗ ${NOT_WHOLE} ${problem}</li>\n`)}</ul>
+`
+}${notes.map((note) => softHtml(note))}</section>
+`;
 }
