@@ -161,8 +161,23 @@ export function readTyped(
   const value = parseScalar(found.text);
   const ref = found.ref ?? text;
   if (value !== null && accepts(value)) return new Secret(value, ref);
-  const problem = 'its value does not fit the field';
-  return unseen({ problem, ref, missing: ref, literals: ['', ''] });
+  return unseen({ problem: UNFIT, ref, missing: ref, literals: ['', ''] });
+}
+
+const UNFIT = 'its value does not fit the field';
+
+/** Reads the transport of an mcp entry. From a reference it must be one that the entry can have; empty text is none. */
+export function readTransport(
+  text: string,
+  accepted: readonly string[],
+  source: ReferenceSource,
+): Value {
+  const value = resolveText(text, source);
+  const isFit = (one: string): boolean => one === '' || accepted.includes(one);
+  if (!(value instanceof Secret) || value instanceof UnseenSecret || value.fits(isFit))
+    return value;
+  const ref = value.ref ?? text;
+  return unseen({ problem: UNFIT, ref, missing: ref, literals: ['', ''] });
 }
 
 function parseScalar(text: string): Scalar | null {

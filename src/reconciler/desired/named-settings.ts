@@ -25,6 +25,7 @@ import {
   convertDeclaredServers,
   normalizeDeclaredEntry,
   identityMember,
+  LIST_TRANSPORTS,
   MCP_LISTS,
   type McpList,
 } from '../model/mcp.ts';
@@ -33,7 +34,7 @@ import { Identity, Secret } from '../model/secret.ts';
 import { findSchemaFaults } from '../model/json-schema.ts';
 import { maskProgramArgument, maskProgramVariable } from '../model/secret-words.ts';
 import { envPairs, splitShellLine } from './lines.ts';
-import { lookUp, readTimeout, readTyped, resolveText, unseen } from './lookup.ts';
+import { lookUp, readTimeout, readTransport, readTyped, resolveText, unseen } from './lookup.ts';
 import { settingsNodes } from './schema-lookup.ts';
 
 /** A field of the settings that a block next to them declares, resolved on access. */
@@ -305,6 +306,7 @@ function resolveMember(list: McpList, key: string, node: Node, source: Reference
   if (key === 'timeout' && list === 'shttp_servers') return readTimeout(text, source);
   if (TYPED.has(key)) return readTyped(text, source, (value) => fitsMember(key, value));
   if (key === 'url' || key === 'name') return resolveIdentity(key, text, source);
+  if (key === 'transport') return readTransport(text, LIST_TRANSPORTS[list], source);
   return resolveText(key === 'command' ? text.trim() : text, source);
 }
 
@@ -332,8 +334,22 @@ export function resolveNodeValue(node: Node, source: ReferenceSource): Value {
 }
 
 /** A member of a server that a native map declares: a program's are those of a program, its name is the key of the map. */
-function resolveServerMember(key: string, node: Node, source: ReferenceSource): Value {
+function resolveServerMember(
+  key: string,
+  node: Node,
+  server: Node,
+  source: ReferenceSource,
+): Value {
   const text = readNodeText(node);
+  if (key === 'transport' && text !== undefined) {
+    const has = (name: string): boolean => isNodeSet(member(server, name));
+    const fitting = MCP_LISTS.filter((list) => has(list === 'stdio_servers' ? 'command' : 'url'));
+    return readTransport(
+      text,
+      fitting.flatMap((list) => LIST_TRANSPORTS[list]),
+      source,
+    );
+  }
   if (key === 'args' && text !== undefined) return resolveText(text, source);
   const inProgram = key === 'args' || key === 'env' || key === 'command';
   return resolveMember(inProgram ? 'stdio_servers' : 'sse_servers', key, node, source);
@@ -405,7 +421,7 @@ function resolveServerEntry(node: Node, source: ReferenceSource): Value {
   return createRecord(
     [...node.members.values()].map((one) => [
       one.key,
-      resolveServerMember(one.key, one.node, source),
+      resolveServerMember(one.key, one.node, node, source),
     ]),
   );
 }

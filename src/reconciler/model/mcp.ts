@@ -10,7 +10,7 @@ import {
   isList,
   collectSecrets,
 } from './value.ts';
-import { Identity, IdentityMap, MASK, Secret } from './secret.ts';
+import { Identity, IdentityMap, MASK, Secret, UnseenSecret } from './secret.ts';
 import { holdsMask, isMaskedName } from './secret-words.ts';
 import { bareUrl } from './address.ts';
 import { isUnmanaged, type Path } from './path.ts';
@@ -291,11 +291,11 @@ function isPlainName(name: string): boolean {
 
 /** Without a transport the server infers one: by the path of the address, or from the command. */
 function listFor({ transport, url, command }: ValueRecord): McpList | null {
-  if (transport === 'stdio' || (isEmpty(transport) && !isEmpty(command))) return 'stdio_servers';
+  const isOpen = isEmpty(transport) || transport instanceof UnseenSecret;
+  const isOf = (list: McpList) => textFits(transport, (one) => LIST_TRANSPORTS[list].includes(one));
+  if (isOf('stdio_servers') || (isOpen && !isEmpty(command))) return 'stdio_servers';
   if (isEmpty(url)) return null;
-  return transport === 'sse' || (isEmpty(transport) && isStream(url))
-    ? 'sse_servers'
-    : 'shttp_servers';
+  return isOf('sse_servers') || (isOpen && isStream(url)) ? 'sse_servers' : 'shttp_servers';
 }
 
 function isStream(url: Value | undefined): boolean {
@@ -321,7 +321,7 @@ function convertServerEntry(list: McpList, name: string, server: ValueRecord): V
   return createRecord([
     ['name', name],
     ...Object.entries(rest).filter(([, value]) => value !== null),
-    ...(transport === null || transport === USUAL_TRANSPORT[list]
+    ...(transport === null || textFits(transport, (one) => one === USUAL_TRANSPORT[list])
       ? []
       : [['transport', transport] as const]),
     ...authMembers(auth),

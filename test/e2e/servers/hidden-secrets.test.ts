@@ -232,7 +232,9 @@ describe.each(['settings-v0', 'app-server', 'agent-server'] as const)('%s', (dia
     for (const path of active) await put('POST', path, {});
     const from = world.front.seen.length;
     const tried = await tryFile(world, { blocks: withRenamed(file), others: [] });
-    const lost = tried?.faults.filter((fault) => /cAnArY|^shows a secret|^ends |, and sent /.test(fault));
+    const lost = tried?.faults.filter((fault) =>
+      /cAnArY|^shows a secret|^ends |, and sent /.test(fault),
+    );
     expect(lost ?? []).toEqual([]);
     const isSent = world.front.seen
       .slice(from)
