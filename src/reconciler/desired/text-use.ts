@@ -1,4 +1,5 @@
 import { addressParts } from '../model/address.ts';
+import { ACTIVE_FORM } from '../model/collection-forms.ts';
 import { findPathFacts, type TextUse } from '../model/path-facts.ts';
 import type { Path } from '../model/path.ts';
 import type { ReferenceSource } from '../model/ports.ts';
@@ -159,11 +160,14 @@ function sameOr(list: readonly Value[], map: (one: Value, index: number) => Valu
 function usable(secret: Secret, path: Path, note: ReferenceSource['resolved']): Value {
   const { ref } = secret;
   if (ref === null) return secret;
-  const { use, list } = findPathFacts(path);
+  const { use, list, item } = findPathFacts(path);
   if (list) return splitAtCommas(secret, ref, path, note);
-  if (isFree(use)) return secret;
+  // The plan finds the item by its name. Documents mask it by the values of the references.
+  const isName = item !== null || path[0] === ACTIVE_FORM.block;
+  if (isFree(use)) return isName ? secret.reveal() : secret;
   const verdict = secret.compareWith((text) => findFlaw(text, use)?.what ?? '');
-  return verdict === '' ? secret : describeUnusable(ref, verdict, secret.identity);
+  if (verdict !== '') return describeUnusable(ref, verdict, secret.identity);
+  return isName ? secret.reveal() : secret;
 }
 
 /** Returns the list that the value of a reference is, each part judged; unseen if a part is empty. An empty text is an empty list. */

@@ -91,7 +91,7 @@ async function started() {
       'settings.yaml': `version: 1\nserver: { url: "${server.url}" }\n${text}\n`,
     });
     onTestFinished(() => folder.remove());
-    return setpoint(args, { cwd: folder.path, env: {} });
+    return setpoint(args, { cwd: folder.path, env: { A_NAME: 'it', NO_NAME: 'canary-name' } });
   };
   return { server, run };
 }
@@ -308,3 +308,20 @@ it.each([
   );
   expect(server.writes()).toHaveLength(before);
 });
+
+it.each(Object.entries(PLACES).filter(([place]) => place !== 'agent_profile.mcp_servers'))(
+  '%s: a name of a reference is looked for as a written one is',
+  async (_, [text, kind]) => {
+    const { server, run } = await started();
+    const named = (name: string) => text.replaceAll(/\bit\b/g, `"\${env:${name}}"`);
+    const missing = await run(named('NO_NAME'), 'apply', '--yes');
+    expect(missing.code, missing.stderr).toBe(3);
+    expect(missing.stdout + missing.stderr).not.toContain('canary');
+    expect(server.writes()).toEqual([]);
+    await MADE[kind](server);
+    for (const _ of [1, 2]) {
+      const found = await run(named('A_NAME'), 'apply', '--yes', '--allow', 'empty-store');
+      expect(found.code, found.stderr).toBe(0);
+    }
+  },
+);
