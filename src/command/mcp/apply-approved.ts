@@ -15,6 +15,8 @@ import type {
   OutcomeHead,
   OutcomeTail,
 } from '../../reconciler/model/outcome.ts';
+import type { PlanDocument } from '../../reconciler/model/plan.ts';
+import { formatPath } from '../../reconciler/model/path.ts';
 import { applyInParts } from '../../reconciler/operations/apply.ts';
 import { errorText } from '../../reconciler/render/error-text.ts';
 import { wholeDocument } from '../../reconciler/operations/redacting.ts';
@@ -23,6 +25,13 @@ import { toolOptions, type ToolContext } from './context.ts';
 import { createResult } from './run-tool.ts';
 
 const STYLE = { color: false, width: null, verbose: true };
+
+/** The secrets that a plan writes again: without the same request a run leaves them alone. */
+function listRotated({ environments }: PlanDocument): readonly string[] {
+  const changes = environments.flatMap((one) => one.changes);
+  const rotated = changes.filter(({ action }) => action === 'rotate');
+  return [...new Set(rotated.map(({ path }) => formatPath(path)))];
+}
 
 /**
  * Applies the plan of an approval: what `setpoint apply PLAN.json` does, with the same refusals. The approval is used up before the first
@@ -55,6 +64,7 @@ export async function applyApproval(
         ...options,
         targets: env,
         approved: plan,
+        rotate: listRotated(plan),
         beforeWrite: () => (used ??= use()),
         abandon: io.abandon,
       },

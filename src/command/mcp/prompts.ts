@@ -27,7 +27,7 @@ Say for each: what the file declares, what the server has, who may have changed 
     argument: { name: 'path', description: 'the path of the secret, such as llm_api_key' },
     text: (path) =>
       `Run explain with path: ${JSON.stringify(path)} to find the reference. The value never passes through you: ask the person to store the new key where the reference reads it.
-Then run plan with save_as, and ask the person to run setpoint plan --rotate ${path} --out and setpoint approve on that plan. Call apply with the name of the approval.`,
+Then run plan with rotate: ${JSON.stringify([path])} and save_as, and ask the person to run setpoint approve on that plan. Call apply with the name of the approval.`,
   },
 };
 

@@ -25,6 +25,7 @@ import {
   createErrorText,
   createFailure,
   createResult,
+  EXIT_CODE,
   maskText,
 } from './run-tool.ts';
 
@@ -81,6 +82,11 @@ export const TOOLS: Readonly<Record<string, SetpointTool>> = {
       'Shows what an apply would change on each server. Reads only. A person approves a saved plan with setpoint approve; save_as writes it into this folder.',
     takes: takes({
       environments: ENVIRONMENTS,
+      rotate: {
+        type: 'array',
+        items: { type: 'string' },
+        description: 'paths of secrets to write again, such as llm_api_key',
+      },
       save_as: {
         type: 'string',
         description:
@@ -302,11 +308,15 @@ async function runPlanTool(args: Arguments, context: ToolContext): Promise<CallT
     );
   if (name !== undefined && pathExists(name))
     return createErrorText('A file of that name exists already. Choose another name.', 3);
-  const flags = common(context, args);
+  const rotate = args.texts('rotate');
+  const flags = { ...common(context, args), ...(rotate === undefined ? {} : { rotate }) };
   const output = name === undefined ? flags.output : [...flags.output, `json=${name}`];
   const result = await runCommand(context, (io) => planCommand({ ...flags, output }, io));
   if (name === undefined || result.isError === true) return result;
-  const saved = `The plan is saved as ${name}. A person approves it with: setpoint approve ${name}`;
+  const isWhole = result['_meta']?.[EXIT_CODE] === 0;
+  const saved = isWhole
+    ? `The plan is saved as ${name}. A person approves it with: setpoint approve ${name}`
+    : `The plan is saved as ${name}, and cannot be approved. Fix what it names, and plan again under another name.`;
   return { ...result, content: [...result.content, { type: 'text', text: saved }] };
 }
 

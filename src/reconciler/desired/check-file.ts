@@ -355,15 +355,15 @@ function secretFinding(text: ScalarNode['value'], path: readonly string[]): Find
 
 function createLiteralFinding(path: readonly string[]): Finding {
   const name = path.findLast((key) => /^[A-Za-z_][A-Za-z0-9_-]*$/.test(key) && isShowable(key));
-  const variable = readableName((name ?? 'NAME').toUpperCase().replaceAll('-', '_'));
-  const reference = `\${env:${variable}}`;
+  const reference = `\${env:${readableName((name ?? 'NAME').toUpperCase().replaceAll('-', '_'))}}`;
   const whole = `Put it into a variable, and make the whole value one reference to it: ${reference}.`;
   const hint = findExpectation(path).keys.includes('token')
     ? `Put it into a variable, and write token: ${reference} under this key.`
     : isAuthorizationPath(path)
       ? `${whole} Only a scheme may come before it: Bearer ${reference}.`
       : whole;
-  return { code: 'literal-secret', message: 'A secret does not belong in this file.', hint };
+  const fix = hint === whole ? { value: reference } : undefined;
+  return { code: 'literal-secret', message: 'A secret does not belong in this file.', hint, fix };
 }
 
 /** A line A=1,B=2: a value under the name of a secret must be a reference, as in a map. */

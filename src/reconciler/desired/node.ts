@@ -1,5 +1,5 @@
 import { createRecord, type Value } from '../model/value.ts';
-import type { DiagnosticCode } from '../model/diagnostic.ts';
+import type { DiagnosticCode, Fix } from '../model/diagnostic.ts';
 import { LineCounter } from 'yaml';
 import type { Source } from '../model/path.ts';
 import type { SchemaLock } from '../model/native-schema.ts';
@@ -160,6 +160,7 @@ export interface Finding {
   readonly code: DiagnosticCode;
   readonly message: string;
   readonly hint: string;
+  readonly fix?: Fix | undefined;
   readonly path?: readonly string[];
   readonly severity?: 'error' | 'warning';
   /** True if one place of a file stands for all others with this message. */

@@ -16,6 +16,7 @@ export function diagnostic(file: SourceFile, at: number, finding: Finding): Diag
     hint: finding.hint,
     ...source,
     path: path.map(formatDiagnosticKey),
+    ...(finding.fix === undefined ? {} : { fix: finding.fix }),
     excerpt: excerpt(readLine(file, source.line), path, source.column),
   };
 }

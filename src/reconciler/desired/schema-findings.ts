@@ -30,11 +30,10 @@ export function unknownKeys(
     const found = findMember(root, [...path, key]);
     // The alias of a merge key has been reported.
     if (found === null || (key === '<<' && found.node.reported)) return [];
-    const { hint, message } = unknownKey(root.file, path, key, known);
+    const about = unknownKey(root.file, path, key, known);
     const finding = {
       code: 'unknown-key',
-      message,
-      hint,
+      ...about,
       path: [...path, key],
     } as const;
     return [{ file: found.keyFile, at: found.keyAt, finding }];
@@ -46,11 +45,15 @@ function unknownKey(
   path: readonly string[],
   key: string,
   keys: readonly string[],
-): Pick<Finding, 'hint' | 'message'> {
+): Pick<Finding, 'hint' | 'message' | 'fix'> {
   const where = whereInWords(path);
-  const meant = findKeyHome(path, key) ?? suggestions.didYouMean(key, keys);
   const message = `Unknown key ${isShowable(key) ? `${key} ` : ''}${where}.`;
-  return { message, hint: meant || describeAvailableKeys(path, keys) };
+  const home = findKeyHome(path, key);
+  if (home !== null) return { message, hint: home };
+  const rename = suggestions.suggest(key, keys);
+  return rename === null
+    ? { message, hint: describeAvailableKeys(path, keys) }
+    : { message, hint: `Did you mean ${rename}?`, fix: { rename } };
 }
 
 /** Returns where to move a misplaced key; null if no block has it. */

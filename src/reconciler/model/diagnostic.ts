@@ -18,8 +18,18 @@ export interface Diagnostic {
   readonly column: number;
   /** The keys that lead to the place, from the top of the file. */
   readonly path: Path;
+  /** The edit that mends it, if there is exactly one. */
+  readonly fix?: Fix;
   /** The line itself with possible secrets struck out; null if the file has no such line. */
   readonly excerpt: string | null;
+}
+
+/** The edit that mends a problem; it has one of these. */
+export interface Fix {
+  /** Another name for the last key of its path. */
+  readonly rename?: string;
+  /** Another value. */
+  readonly value?: string;
 }
 
 /** A diagnostic as documents carry it. */
@@ -56,6 +66,6 @@ export type DiagnosticCode = keyof typeof DIAGNOSTICS;
 
 /** A diagnostic as documents carry it: without the quoted line. */
 export function toReportedDiagnostic(diagnostic: Diagnostic): ReportedDiagnostic {
-  const { severity, code, message, hint, file, line, column, path } = diagnostic;
-  return { severity, code, message, hint, file, line, column, path };
+  const { excerpt: _, ...reported } = diagnostic;
+  return reported;
 }

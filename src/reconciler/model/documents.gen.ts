@@ -637,6 +637,11 @@ export interface DiagnosticReport {
   readonly column: number;
   /** Keys from the top of the file. */
   readonly path: readonly string[];
+  /** The edit that mends it, if there is exactly one: another name for the last key of `path`, or another value. */
+  readonly fix?: {
+    readonly rename?: string;
+    readonly value?: string;
+  };
 }
 
 /** What setpoint validate prints as JSON. schemas/validation.schema.json is its schema. */

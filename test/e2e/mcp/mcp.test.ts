@@ -1,15 +1,11 @@
 import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { PassThrough } from 'node:stream';
-import { Client } from '@modelcontextprotocol/sdk/client/index.js';
-import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
+import type { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { run } from '../../../src/command/cli/run.ts';
 import { folderWith } from '../../fixture/command.ts';
-import { inFolder } from '../../fixture/command-here.ts';
+import { approvePlan, callTool, startMcpClient, type Called } from '../../fixture/mcp-client.ts';
 import { startStore, type StoreServer } from '../../fixture/store-server.ts';
 
-const COMMAND = join(import.meta.dirname, '../../../dist/bin/setpoint.cjs');
 const CANARY = 'canary-7f3a9b-secret';
 const APPROVAL_KEY = 'a-key-of-the-people-0123456789';
 
@@ -42,7 +38,6 @@ environments:
 
 function variables(): Record<string, string> {
   return {
-    PATH: process.env['PATH'] ?? '',
     KEY: CANARY,
     SETPOINT_ALLOWED_ORIGINS: store.url,
     SETPOINT_ALLOWED_VARIABLES: 'KEY',
@@ -55,25 +50,9 @@ async function start(
   flags: readonly string[] = [],
   env: Record<string, string> = variables(),
 ): Promise<Client> {
-  const client = new Client({ name: 'probe', version: '1.0' });
-  const args = [COMMAND, 'mcp', ...flags];
-  const transport = new StdioClientTransport({
-    command: process.execPath,
-    args,
-    cwd: folder.path,
-    env,
-    stderr: 'pipe',
-  });
-  await client.connect(transport);
+  const client = await startMcpClient(folder.path, flags, env);
   clients.push(client);
   return client;
-}
-
-interface Called {
-  readonly text: string;
-  readonly document: Record<string, unknown> | undefined;
-  readonly failed: boolean;
-  readonly exit: unknown;
 }
 
 async function call(
@@ -81,42 +60,18 @@ async function call(
   name: string,
   args: Record<string, unknown> = {},
 ): Promise<Called> {
-  const result = await client.callTool({ name, arguments: args });
-  const content = result.content as readonly { readonly text: string }[];
-  const called = {
-    text: content.map(({ text }) => text).join('\n'),
-    document: result.structuredContent as Record<string, unknown> | undefined,
-    failed: result.isError === true,
-    exit: new Map(Object.entries(result['_meta'] ?? {})).get('setpoint/exit-code'),
-  };
-  expect(JSON.stringify(result)).not.toContain(CANARY);
+  const called = await callTool(client, name, args);
+  expect(called.whole).not.toContain(CANARY);
   return called;
 }
 
 /** A person at a terminal runs setpoint approve, and types an answer. */
-async function approve(
+function approve(
   plan: string,
   answer = 'yes',
   { flags = [], env = variables() }: { flags?: string[]; env?: Record<string, string> } = {},
-): Promise<{ readonly code: number; readonly name: string; readonly text: string }> {
-  const stdin = Object.assign(new PassThrough(), { isTTY: true });
-  const stderr = Object.assign(new PassThrough(), { isTTY: true });
-  let text = '';
-  stderr.on('data', (chunk: Buffer) => {
-    text += chunk.toString();
-    if (chunk.toString().includes('accepted: ')) stdin.write(`${answer}\n`);
-  });
-  const stdout = {
-    write: (chunk: string | Uint8Array, done?: () => void): boolean => {
-      text += chunk.toString();
-      done?.();
-      return true;
-    },
-  };
-  const { signal } = new AbortController();
-  const io = { env, stdin: () => stdin, stdout, stderr, signal, abandon: signal };
-  const code = await inFolder(folder.path, () => run(['approve', plan, ...flags], io));
-  return { code, text, name: /: ([0-9a-f]{16})$/m.exec(text)?.[1] ?? '' };
+) {
+  return approvePlan(folder.path, plan, env, { answer, flags });
 }
 
 describe('what an agent can read', () => {
