@@ -4,6 +4,7 @@ import { defineConfig } from 'vitest/config';
 export default defineConfig({
   test: {
     include: ['test/install/**/*.test.ts'],
+    globalSetup: 'test/install/table.ts',
     testTimeout: 120_000,
     hookTimeout: 300_000,
   },

@@ -20,6 +20,14 @@ export function makeHome(): { readonly path: string; readonly run: typeof run; r
   return { path, run, remove: () => rmSync(path, { recursive: true, force: true }) };
 }
 
+/** Writes a settings file of the service inside. */
+export function writeSettings(folder: string): void {
+  writeFileSync(
+    join(folder, 'settings.yaml'),
+    'version: 1\nserver: { url: "embedded:./store" }\nsettings: { language: fr }\n',
+  );
+}
+
 /** Tests what every way to install promises: the service inside, stdin, exit codes, colours and signals. */
 export function testCommand(
   { path, run }: ReturnType<typeof makeHome>,
@@ -27,10 +35,7 @@ export function testCommand(
   skipped: boolean,
 ): void {
   it.skipIf(skipped)('plans and applies with the service inside', () => {
-    writeFileSync(
-      join(path, 'settings.yaml'),
-      'version: 1\nserver: { url: "embedded:./store" }\nsettings: { language: fr }\n',
-    );
+    writeSettings(path);
     rmSync(join(path, 'store'), { recursive: true, force: true });
     expect(run(command(), ['plan'])).toMatchObject({ code: 0, stderr: '' });
     expect(run(command(), ['drift']).code).toBe(2);

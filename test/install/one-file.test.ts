@@ -3,6 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { makeHome, testCommand } from './installed-command.ts';
+import { addRow } from './table.ts';
 
 /*
  * The single executable, built by the Node that runs this or, if that is too old, by one of the registry. It is skipped by name
@@ -39,6 +40,17 @@ describe.skipIf(skipped)('the single executable', () => {
   afterAll(() => place.remove());
 
   testCommand(place, command, false);
+
+  it('has a row in the table', () => {
+    const packed = readdirSync(home).find((name) => /^setpoint-.*\.tar\.gz$/.test(name)) ?? '';
+    addRow({
+      way: 'one file',
+      command: command(),
+      home,
+      packed: join(home, packed),
+      folders: [folder],
+    });
+  });
 
   it('reports how it was installed', () => {
     const { code, stdout } = run(command(), ['version', '-o', 'json']);

