@@ -23,6 +23,12 @@ const PLACES: Readonly<Record<string, readonly Place[]>> = {
     [13, 21, 'doubtful-value'],
     [19, 18, 'doubtful-value'],
     [21, 21, 'doubtful-value'],
+    [35, 34, 'doubtful-value'],
+    [37, 28, 'bad-value'],
+    [37, 53, 'bad-value'],
+    [39, 41, 'bad-value'],
+    [39, 74, 'bad-value'],
+    [44, 15, 'bad-value'],
   ],
   'native-parts': [
     [4, 3, 'declared-twice'],

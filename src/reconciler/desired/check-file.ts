@@ -5,6 +5,7 @@ import { BLOCKS, findTextKind } from './blocks.ts';
 import { type Block, inBlock, type TextKind } from './blocks/block.ts';
 import {
   member,
+  listMembers,
   findNode,
   plainValue,
   type MapNode,
@@ -13,6 +14,7 @@ import {
   type ScalarNode,
   type Finding,
 } from './node.ts';
+import { findDoubtfulValues } from './doubtful-values.ts';
 import { createDiagnostic } from './report.ts';
 import { checkNative } from './native.ts';
 import { badNames, createValueFinding, missingKeys, unknownKeys } from './schema-findings.ts';
@@ -109,19 +111,14 @@ function collectPointers(
 
 /** Returns the findings of the blocks' own checks, at the top of the file and in each environment. */
 function checkBlocks(root: MapNode): PlacedFinding[] {
-  const environments = member(root, 'environments');
-  const holders: (readonly [Node, readonly string[]])[] = [[root, []]];
-  if (environments?.kind === 'map') {
-    for (const { key, node } of environments.members.values())
-      holders.push([node, ['environments', key]]);
-  }
-  return holders.flatMap(([holder, path]) =>
-    holder.kind === 'map'
-      ? CHECKED.flatMap(({ name, check }) =>
-          holder.members.has(name) ? (check?.(holder, path) ?? []) : [],
-        )
-      : [],
-  );
+  const environments = listMembers(member(root, 'environments'));
+  const inner = environments.map(({ key, node }) => [node, ['environments', key]] as const);
+  return [[root, []] as const, ...inner].flatMap(([holder, path]) => {
+    if (holder.kind !== 'map') return [];
+    const checks = CHECKED.filter(({ name }) => holder.members.has(name));
+    const own = checks.flatMap(({ check }) => check?.(holder, path) ?? []);
+    return [...own, ...findDoubtfulValues(holder, path)];
+  });
 }
 
 const CHECKED = BLOCKS.filter((block: Block) => block.check !== undefined) as readonly Block[];

@@ -1,5 +1,4 @@
 import {
-  findNode,
   member,
   type MapNode,
   type Node,
@@ -42,7 +41,6 @@ export const settings: Block<'settings'> = {
     ...duplicateEntries(holder, path),
     ...findTransportFaults(holder, path),
     ...duplicateMarketplaces(holder, path),
-    ...findDoubtfulValues(holder, path),
   ],
   isQuotable: isQuotableSetting,
   textForm,
@@ -243,120 +241,3 @@ const SPELLED_OUT: ReadonlyMap<string, (text: string) => Value> = new Map([
     (line) => createRecord(envPairs(line).map(({ name, text }) => [name, text ?? ''] as const)),
   ],
 ]);
-
-/* Values that have the right form, and with which something does not work. */
-
-/** A value, each place below a block of the file where it may be (`*` is any item), and what is wrong with it; null if nothing is. */
-interface Rule {
-  readonly places: readonly FilePath[];
-  readonly judge: (value: string) => readonly [message: string, hint: string] | null;
-  /** Places that settle the matter if they are declared, too. A `*` is the item of the place itself. */
-  readonly settledBy?: readonly FilePath[];
-}
-
-/** Models whose context is known to be too small for the agents of app-servers and Agent Servers, in tokens. Source: real servers. */
-const SMALL_MODELS: ReadonlyMap<string, string> = new Map([
-  ['gpt-4', '8,192'],
-  ['openai/gpt-4', '8,192'],
-  ['ollama/llama2', '4,096'],
-]);
-
-const RULES: readonly Rule[] = [
-  {
-    places: [
-      ['settings', 'language'],
-      ['settings', 'misc_settings', 'app_preferences', 'language'],
-    ],
-    judge: (value) =>
-      namesLanguage(value)
-        ? null
-        : ['No language has this code.', 'Write a code such as en, de or zh-CN.'],
-  },
-  {
-    // At its native place, empty text is refused.
-    places: [['settings', 'llm_model']],
-    judge: (value) =>
-      value.trim() === ''
-        ? [
-            'Without a model, no agent of the server answers.',
-            'Write the name of a model, or remove the key to leave it alone.',
-          ]
-        : null,
-  },
-  {
-    places: [
-      ['settings', 'llm_model'],
-      ['settings', 'agent_settings', 'llm', 'model'],
-      ['llm_profiles', '*', 'model'],
-    ],
-    settledBy: [
-      ['settings', 'agent_settings', 'llm', 'max_input_tokens'],
-      ['llm_profiles', '*', 'max_input_tokens'],
-    ],
-    judge: (value) => {
-      const window = SMALL_MODELS.get(value);
-      if (window === undefined) return null;
-      return [
-        `The context of this model has ${window} tokens, and app-servers and Agent Servers refuse less than 16,384.`,
-        'Name a model with a larger context, or declare max_input_tokens of the llm.',
-      ];
-    },
-  },
-];
-
-/** Warns of declared values with which something does not work. */
-export function findDoubtfulValues(holder: MapNode, path: FilePath): PlacedFinding[] {
-  return RULES.flatMap(({ places, judge, settledBy = [] }) =>
-    places
-      .flatMap((pattern) => expandPlace(holder, pattern))
-      .flatMap((place): PlacedFinding[] => {
-        const node = findNode(holder, place);
-        if (node?.kind !== 'scalar' || typeof node.value !== 'string' || node.value.includes('${'))
-          return [];
-        const found = judge(node.value);
-        const isSettled = settledBy.some(
-          (other) =>
-            other[0] === place[0] &&
-            findNode(
-              holder,
-              other.map((name, index) => (name === '*' ? (place[index] ?? name) : name)),
-            ) !== undefined,
-        );
-        if (found === null || isSettled) return [];
-        const [message, hint] = found;
-        return [
-          createFindingForNode(node, {
-            severity: 'warning',
-            code: 'doubtful-value',
-            message,
-            hint,
-            path: [...path, ...place],
-          }),
-        ];
-      }),
-  );
-}
-
-/** The places of a pattern: `*` stands for each member that is there. */
-function expandPlace(holder: MapNode, pattern: FilePath): readonly FilePath[] {
-  const at = pattern.indexOf('*');
-  if (at === -1) return [pattern];
-  const items = findNode(holder, pattern.slice(0, at));
-  return items?.kind === 'map'
-    ? [...items.members.keys()].map((name) => pattern.with(at, name))
-    : [];
-}
-
-/** The codes that the user interface of the servers offers. To ask `Intl` takes longer than everything else that validate does. */
-const OFFERED = new Set('en ja zh-CN zh-TW ko-KR no ar de fr it pt es ca tr uk'.split(' '));
-
-/** Reports whether text is a code of a language, such as `en` or `zh-CN`. Empty text clears a setting. */
-function namesLanguage(code: string): boolean {
-  if (code === '' || OFFERED.has(code)) return true;
-  try {
-    const names = new Intl.DisplayNames(['en'], { type: 'language', fallback: 'none' });
-    return names.of(code) !== undefined;
-  } catch {
-    return false; // It does not have the form of one.
-  }
-}
