@@ -106,7 +106,7 @@ import { openController } from 'setpoint/watch';
 import { startEmulator } from 'setpoint/emulator';
 const documents: Promise<setpoint.PlanDocument> = setpoint.plan({ text: 'version: 1\\n', env: {} });
 documents.catch((error: unknown) => {
-  console.log(error instanceof setpoint.InvalidSettings, typeof openController, typeof startEmulator);
+  console.log(String(error instanceof setpoint.InvalidSettings && error.constructor.name), typeof openController, typeof startEmulator);
 });
 `,
         'consumer.ts': `import { plan } from 'setpoint';
@@ -138,7 +138,7 @@ for (const dialect of ['app-server', 'agent-server'] as const) await (await star
       const { stdout } = await run(process.execPath, ['consumer.js'], { cwd });
       expect(stdout).toMatch(/^differs file:.*plan\.schema\.json\n$/);
       const required = await run(process.execPath, ['required.cjs'], { cwd });
-      expect(required.stdout).toBe('true function function\n');
+      expect(required.stdout).toBe('InvalidSettings function function\n');
       const watched = await run(process.execPath, ['watch.mjs'], { cwd });
       expect(watched.stdout).toBe("default drift [ 'language', 'max_iterations' ]\n");
     },

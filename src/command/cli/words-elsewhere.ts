@@ -22,6 +22,8 @@ const COMMANDS_ELSEWHERE: Readonly<Record<string, string>> = {
   rotate: 'apply --rotate PATH',
   secrets: 'get secrets',
   logs: 'history',
+  upgrade: 'version',
+  update: 'version',
   fmt: 'validate',
 };
 

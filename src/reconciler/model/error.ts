@@ -140,6 +140,8 @@ export type ErrorCode = keyof typeof ERRORS;
  * contain secrets, and is never printed.
  */
 export class SetpointError extends Error {
+  /** Its name, which the built package would shorten; traces of Node print it. */
+  static override readonly name: string = 'SetpointError';
   /** The code of the error, for programs. */
   readonly code: ErrorCode;
   /** A sentence about what to do. */
@@ -149,7 +151,7 @@ export class SetpointError extends Error {
 
   constructor(code: ErrorCode, message: string, options: { hint?: string; cause?: unknown } = {}) {
     super(message, { cause: options.cause });
-    this.name = 'SetpointError';
+    this.name = new.target.name;
     this.code = code;
     this.hint = options.hint ?? ERRORS[code].hint;
     this.exitCode = ERRORS[code].exit;

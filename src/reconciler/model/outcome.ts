@@ -20,7 +20,7 @@ import type { OutcomeVerdict } from './verdict.ts';
 export const RESULTS = ['verified', 'set', 'unverifiable', 'not-sent', 'unknown'] as const;
 /**
  * The result of one change: `verified` (the service shows it), `set` (a secret: the service reports that one is stored now, and
- * not which), `unverifiable` (sent, and cannot be read back; or
+ * not which), `unverifiable` (sent, and the server does not show it; or
  * what reads STARTING for good), `not-sent` (nothing was sent, or the service refused it and stored
  * nothing), `unknown` (sent, and not observed since: it may be stored).
  */

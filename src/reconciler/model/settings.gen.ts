@@ -19,11 +19,11 @@ export type GitProvider = {
   user_id?: SecretReference1;
 } | null;
 /**
- * The provider's token. It cannot be read back.
+ * The provider's token. The server does not show it.
  */
 export type SecretReference = string;
 /**
- * The user that the token belongs to. It is sent with a new token, and cannot be read back.
+ * The user that the token belongs to. It is sent with a new token, and the server does not show it.
  */
 export type SecretReference1 = string;
 /**
@@ -166,7 +166,7 @@ export type ShttpServer =
       enabled?: (boolean | null) | Reference;
     };
 /**
- * One skill or plugin, declared whole: what it leaves out is its default. Null removes it.
+ * One skill or plugin. It replaces the whole entry: what it leaves out has its default. Null removes it.
  */
 export type Installed = {
   /**
@@ -195,7 +195,7 @@ export type ProviderConnection = {
    */
   provider?: string;
   /**
-   * The key, without which the server makes no new one. It cannot be read back; null clears it.
+   * The key, without which the server makes no new one. The server does not show it; null clears it.
    */
   api_key?: string | null;
   /**
@@ -204,7 +204,7 @@ export type ProviderConnection = {
   base_url?: string | null;
 } | null;
 /**
- * One profile, declared whole: what it leaves out has its default, but for the key, which is kept. Its members are those of settings.agent_settings.llm. Null removes it.
+ * One profile. It replaces the whole entry: what it leaves out has its default, except the key, which stays. Its members are those of settings.agent_settings.llm. Null removes it.
  */
 export type LlmProfile = {
   /**
@@ -225,7 +225,7 @@ export type LlmProfile = {
   base_url?: string | null;
 } | null;
 /**
- * One meta profile, declared whole: what it leaves out is taken away. Null removes it.
+ * One meta profile. It replaces the whole entry: what it leaves out is taken away. Null removes it.
  */
 export type MetaProfile = {
   /**
@@ -255,7 +255,7 @@ export type MetaProfile = {
   model_table?: string | null;
 } | null;
 /**
- * One agent profile, declared whole: what it leaves out has its default. Null removes it.
+ * One agent profile. It replaces the whole entry: what it leaves out has its default. Null removes it.
  */
 export type AgentProfile = {
   /**
@@ -471,7 +471,7 @@ export type Automation = {
    */
   timezone?: string;
   /**
-   * The event that starts it, declared whole. It takes the place of cron; null for none.
+   * The event that starts it, instead of cron; null for none. What it leaves out has its default.
    */
   event?: {
     /**
@@ -634,7 +634,7 @@ export interface SettingsFile {
   disabled_skills?: DisabledSkills;
   /** Sandboxes that run or are paused. */
   sandboxes?: SettingsFile2;
-  /** Seat belts against accidents: rules by which a plan refuses itself (exit 5). */
+  /** Seat belts against accidents: rules that stop a dangerous plan (exit 5). */
   guards?: Guards;
   /** How setpoint watch keeps watch over an environment. */
   watch?: Watch;
@@ -734,7 +734,7 @@ export interface Settings {
    */
   llm_model?: string | null;
   /**
-   * The key for the model's provider. It cannot be read back; llm_api_key_set reports whether one is stored.
+   * The key for the model's provider. The server does not show it; llm_api_key_set reports whether one is stored.
    */
   llm_api_key?: string | null;
   /**
@@ -776,11 +776,11 @@ export interface Settings {
   sandbox_runtime_container_image?: string | null;
   mcp_config?: McpConfig;
   /**
-   * The key for the search provider. It cannot be read back; search_api_key_set reports whether one is stored.
+   * The key for the search provider. The server does not show it; search_api_key_set reports whether one is stored.
    */
   search_api_key?: string | null;
   /**
-   * The key for the sandbox provider. It cannot be read back and no flag reports whether one is stored; a write that leaves it out wipes it. Declared, as a reference or as null, it is sent with every write.
+   * The key for the sandbox provider. The server does not show it, and no flag reports whether one is stored; a write that leaves it out wipes it. Declared, as a reference or as null, it is sent with every write.
    */
   sandbox_api_key?: string | null;
   /**
@@ -1454,7 +1454,7 @@ export interface Sandbox {
   when_busy?: 'skip' | 'pause';
 }
 /**
- * Seat belts against accidents: rules by which a plan refuses itself (exit 5). Each is turned on by its name or by protected, and off by its name; what is not turned on is a warning. apply --allow RULE lifts one for one run.
+ * Seat belts against accidents: rules that stop a dangerous plan (exit 5). Each is turned on by its name or by protected, and off by its name; what is not turned on is a warning. apply --allow RULE lifts one for one run.
  */
 export interface Guards {
   /**

@@ -101,7 +101,7 @@ describe('explain PATH', () => {
     const { code, stdout, stderr } = await run({ env: ['staging'] }, 'llm_api_key');
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(stdout).toBe(`llm_api_key
-  The key for the model's provider. It cannot be read back; llm_api_key_set reports whether one is stored.
+  The key for the model's provider. The server does not show it; llm_api_key_set reports whether one is stored.
 
   type     a secret: one reference, \${env:NAME}, \${file:PATH} or \${secret:NAME/PATH}, or null
   default  null (not set)
