@@ -7,13 +7,20 @@ import { PACKAGE } from './workflow-file.ts';
 
 const text = readText('.pre-commit-hooks.yaml');
 const hooks = parse(text) as readonly Record<string, unknown>[];
+/** The local hook of the guide, for a package that is installed on the machine. */
+const [, guide = ''] =
+  /```yaml\n( *# \.pre-commit-config\.yaml\n[^`]*)```/.exec(readText('docs/install.md')) ?? [];
+const { repos = [] } = (parse(guide) ?? {}) as {
+  readonly repos?: readonly { readonly hooks: readonly Record<string, unknown>[] }[];
+};
+const local = repos[0]?.hooks[0];
 const VALID = 'version: 1\nserver: { url: "embedded:" }\nsettings: { language: en }\n';
 
 /** What the hook comes to in a repository with this file. */
-async function runHook(settings: string): Promise<number | null> {
+async function runHook(settings: string, hook = hooks[0]): Promise<number | null> {
   const folder = folderWith({ 'settings.yaml': settings });
   try {
-    const ran = await runScript(String(hooks[0]?.['entry']), {
+    const ran = await runScript(String(hook?.['entry']), {
       cwd: folder.path,
       commands: { setpoint: SETPOINT },
     });
@@ -39,8 +46,16 @@ describe('the pre-commit hook', () => {
     expect(paths.filter((path) => files.test(path))).toEqual(['settings.yaml']);
   });
 
-  it.runIf(process.platform !== 'win32')('lets a valid file in, and no other', async () => {
-    expect(await runHook(VALID)).toBe(0);
-    expect(await runHook(VALID.replace('language', 'langauge'))).toBe(3);
+  it.runIf(process.platform !== 'win32').each([
+    ['of this repository', hooks[0]],
+    ['of the guide', local],
+  ])('%s lets a valid file in, and no other', async (_, hook) => {
+    expect(await runHook(VALID, hook)).toBe(0);
+    expect(await runHook(VALID.replace('language', 'langauge'), hook)).toBe(3);
+  });
+
+  it('is the same in the guide, except for the repository and the language', () => {
+    const { description: _, ...own } = hooks[0] ?? {};
+    expect(local).toEqual({ ...own, language: 'system' });
   });
 });
