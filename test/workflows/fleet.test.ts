@@ -117,31 +117,35 @@ describe.runIf(process.platform === 'linux')('the shards of a run (on Linux)', (
     expect(documents().flatMap(namesIn).toSorted()).toEqual(names.toSorted());
   });
 
-  it('one that was killed is named by the report, and run again alone makes it whole', async () => {
-    const shards = shardsTold(driftSpec);
-    const halfway = fleet.stopAfter(20);
-    const killed = startShard(1, shards);
-    await halfway;
-    killed.child.kill('SIGKILL');
-    expect((await killed.ended).code).toBeNull();
-    fleet.resume();
-    for (const index of [0, 2, 3]) await startShard(index, shards).ended;
-    expect(documents()).toHaveLength(3);
+  it(
+    'one that was killed is named by the report, and run again alone makes it whole',
+    LONG,
+    async () => {
+      const shards = shardsTold(driftSpec);
+      const halfway = fleet.stopAfter(20);
+      const killed = startShard(1, shards);
+      await halfway;
+      killed.child.kill('SIGKILL');
+      expect((await killed.ended).code).toBeNull();
+      fleet.resume();
+      for (const index of [0, 2, 3]) await startShard(index, shards).ended;
+      expect(documents()).toHaveLength(3);
 
-    const before = await runReport();
-    expect(before.code).not.toBe(0);
-    expect(before.stdout + before.stderr).toMatch(/\b1\b.*missing|missing.*\b1\b/i);
+      const before = await runReport();
+      expect(before.code).not.toBe(0);
+      expect(before.stdout + before.stderr).toMatch(/\b1\b.*missing|missing.*\b1\b/i);
 
-    fleet.asked.clear();
-    await startShard(1, shards).ended;
-    const own = namesIn(documents()[1]);
-    expect([...fleet.asked.keys()].toSorted()).toEqual(own.toSorted());
+      fleet.asked.clear();
+      await startShard(1, shards).ended;
+      const own = namesIn(documents()[1]);
+      expect([...fleet.asked.keys()].toSorted()).toEqual(own.toSorted());
 
-    const after = await runReport();
-    expect(after.code).toBe(2);
-    expect(after.stdout + after.stderr).not.toMatch(/missing/i);
-    expect(after.stdout).toContain('120 environments: 119 in sync, 1 drift');
-  });
+      const after = await runReport();
+      expect(after.code).toBe(2);
+      expect(after.stdout + after.stderr).not.toMatch(/missing/i);
+      expect(after.stdout).toContain('120 environments: 119 in sync, 1 drift');
+    },
+  );
 });
 
 it.runIf(process.platform === 'linux')(

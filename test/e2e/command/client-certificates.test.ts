@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { TlsOptions } from 'node:tls';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { answer, rawServer, SETTINGS } from '../../faults/raw-server.ts';
+import { describeEach } from '../../fixture/long.ts';
 import { folderWith, setpoint as builtCommand } from '../../fixture/command.ts';
 import { setpoint } from '../../fixture/command-here.ts';
 
@@ -41,7 +42,7 @@ const run = (args: readonly string[], env: Record<string, string> = {}) =>
 
 const CERT = { client_cert: 'client.pem', client_key: 'client.key' };
 
-describe.each(['TLSv1.3', 'TLSv1.2'] as const)(
+describeEach(['TLSv1.3', 'TLSv1.2'] as const, (version) => version === 'TLSv1.3')(
   'a server that asks for a certificate: %s',
   (maxVersion) => {
     it.each([

@@ -37,8 +37,7 @@ const SURFACES = [
   ['agent-server', 'by name', BY_NAME],
 ] as const;
 
-/** Each spelling and each dialect once. */
-itEach(SURFACES, (_, index) => index < 3)(
+itEach(SURFACES, (_, index) => index === 0)(
   'a change of an mcp server on %s, declared %s, has one name on every surface, and that name can be explained and rotated',
   async (dialect, form, settings) => {
     const fronted = await startFronted({ dialect });

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import { init } from '../../../src/reconciler/operations/init.ts';
 import { plan } from '../../../src/reconciler/operations/plan.ts';
 import { pull } from '../../../src/reconciler/operations/pull.ts';
@@ -9,7 +9,7 @@ import { startAppServer } from '../../fixture/app-server.ts';
 import { folderWith } from '../../fixture/command.ts';
 import { quickClock } from '../../fixture/settings.ts';
 import type { Json, JsonRecord } from '../../fixture/store-server.ts';
-import { itEach } from '../../fixture/long.ts';
+import { describeEach, itEach } from '../../fixture/long.ts';
 
 /** The value of a reference of the first environment; where the second has it, the file gets a reference, too. */
 const HELD = 'zq9 hidden value';
@@ -78,7 +78,7 @@ function unread(dialect: string): string[][] {
   return dialect === 'agent-server' ? [['agent_profiles']] : [];
 }
 
-describe.each(['agent-server', 'app-server'] as const)(
+describeEach(['agent-server', 'app-server'] as const, (one) => one === 'agent-server')(
   'values of other shapes on %s',
   (dialect) => {
     it('are added with an environment: a map that holds the value of a reference in place of a number', async () => {

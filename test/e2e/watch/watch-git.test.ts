@@ -170,41 +170,45 @@ environments:
   expect(new Set(asked)).toEqual(new Set(['https://agents.example.com']));
 });
 
-it('a branch that was rewritten while no controller ran is not followed, until a commit of its new history is named', async () => {
-  commit({ 'settings.yaml': settings('en'), 'base.yaml': BASE });
-  const second = commit({ 'settings.yaml': settings('de') });
-  await (await followed()).files.refresh();
-  const third = commit({ 'settings.yaml': settings('fr') });
-  const forward = (await followed()).files;
-  await forward.refresh();
-  expect(forward).toMatchObject({ commit: third, problem: null });
-  git('reset', '--quiet', '--hard', second);
-  for (const from of [undefined, third]) {
-    const rewound = (await followed(from)).files;
-    await rewound.refresh();
-    const code = from === undefined ? 'branch-rewritten' : 'usage';
-    expect(rewound).toMatchObject({ targets: [], problem: { code } });
-    expect(rewound.problem?.hint).toContain('--ref');
-    expect(await rewound.takeLast()).toBe(true);
-    expect(rewound).toMatchObject({ commit: third, problem: { code } });
-  }
-  const meant = (await followed(second)).files;
-  await meant.refresh();
-  expect(meant).toMatchObject({ commit: second, problem: null });
-  // What was named once does not open the way back behind what came after it.
-  const other = commit({ 'settings.yaml': settings('it') });
-  const later = (await followed(second)).files;
-  await later.refresh();
-  expect(later).toMatchObject({ commit: other, problem: null });
-  git('reset', '--quiet', '--hard', second);
-  const back = (await followed(second)).files;
-  await back.refresh();
-  expect(back).toMatchObject({ targets: [], problem: { code: 'branch-rewritten' } });
-  git('branch', 'elsewhere');
-  const elsewhere = (await followed(undefined, 'elsewhere')).files;
-  await elsewhere.refresh();
-  expect(elsewhere).toMatchObject({ commit: second, problem: null });
-});
+it(
+  'a branch that was rewritten while no controller ran is not followed, until a commit of its new history is named',
+  LONG,
+  async () => {
+    commit({ 'settings.yaml': settings('en'), 'base.yaml': BASE });
+    const second = commit({ 'settings.yaml': settings('de') });
+    await (await followed()).files.refresh();
+    const third = commit({ 'settings.yaml': settings('fr') });
+    const forward = (await followed()).files;
+    await forward.refresh();
+    expect(forward).toMatchObject({ commit: third, problem: null });
+    git('reset', '--quiet', '--hard', second);
+    for (const from of [undefined, third]) {
+      const rewound = (await followed(from)).files;
+      await rewound.refresh();
+      const code = from === undefined ? 'branch-rewritten' : 'usage';
+      expect(rewound).toMatchObject({ targets: [], problem: { code } });
+      expect(rewound.problem?.hint).toContain('--ref');
+      expect(await rewound.takeLast()).toBe(true);
+      expect(rewound).toMatchObject({ commit: third, problem: { code } });
+    }
+    const meant = (await followed(second)).files;
+    await meant.refresh();
+    expect(meant).toMatchObject({ commit: second, problem: null });
+    // What was named once does not open the way back behind what came after it.
+    const other = commit({ 'settings.yaml': settings('it') });
+    const later = (await followed(second)).files;
+    await later.refresh();
+    expect(later).toMatchObject({ commit: other, problem: null });
+    git('reset', '--quiet', '--hard', second);
+    const back = (await followed(second)).files;
+    await back.refresh();
+    expect(back).toMatchObject({ targets: [], problem: { code: 'branch-rewritten' } });
+    git('branch', 'elsewhere');
+    const elsewhere = (await followed(undefined, 'elsewhere')).files;
+    await elsewhere.refresh();
+    expect(elsewhere).toMatchObject({ commit: second, problem: null });
+  },
+);
 
 /** What is wrong when a controller starts again, and how it is right again. */
 const BAD_STARTS: readonly {
