@@ -2,14 +2,31 @@ import { readFileSync } from 'node:fs';
 import { error as errorLine, setOutput, summary } from '@actions/core';
 import { parseEventPullRequest, type PullRequest } from '../github/job.ts';
 import { findTracer } from '../../reconciler/host/this-process.ts';
-import { SetpointError, worstExitCode } from '../../reconciler/model/error.ts';
+import {
+  SetpointError,
+  worstExitCode,
+  type FailureDocument,
+  asSetpointError,
+} from '../../reconciler/model/error.ts';
 import { perform } from './commands.ts';
-import { failureResult } from './failure.ts';
-import { readInputs, type Inputs } from './inputs.ts';
-import { publishComments, publishDrift } from './publish.ts';
-import { publishPulls } from './publish.ts';
-import { inert, hasDrifted, type StepResult, type StepContext } from './report.ts';
+import { readInputs, type Inputs, inInputs, problemsInInputs } from './inputs.ts';
+import { publishComments, publishDrift, publishPulls } from './publish.ts';
+import {
+  inert,
+  hasDrifted,
+  type StepResult,
+  type StepContext,
+  createStepResult,
+} from './report.ts';
 import { createStepVariables } from './variables.ts';
+import { failureComment } from '../github/comments-of.ts';
+import { toReportedDiagnostic } from '../../reconciler/model/diagnostic.ts';
+import { InvalidSettings } from '../../reconciler/operations/invalid-settings.ts';
+import { diagnosticsText, errorText } from '../../reconciler/render/error-text.ts';
+import { failureAnnotations } from '../../reconciler/render/github/annotations.ts';
+import { failureMarkdown } from '../../reconciler/render/markdown/comments.ts';
+import { PLAIN } from '../../reconciler/render/text.ts';
+import { failureAtRoot } from './workspace-paths.ts';
 
 type Signals = Pick<StepContext, 'signal' | 'abandon'>;
 
@@ -92,4 +109,44 @@ function readPullRequest(path: string | undefined): PullRequest | null {
   } catch {
     return null;
   }
+}
+
+/** The result of a command that could not begin. That of a plan is also a comment: the other comments are outdated then. */
+function failureResult(
+  thrown: unknown,
+  inputs: Inputs | null,
+  commit: StepContext['commit'],
+): StepResult {
+  const error = inWordsOfInputs(asSetpointError(thrown));
+  const document = failureDocument(error);
+  const planning = inputs?.command === 'plan';
+  return createStepResult({
+    code: error.exitCode,
+    text: `${formatDiagnosticLines(error)}${errorText(error, PLAIN)}`,
+    annotations: failureAnnotations(failureAtRoot(document)),
+    summary: failureMarkdown(document),
+    comments: planning ? [failureComment(document, inputs.environments ?? [], commit)] : [],
+  });
+}
+
+/** An error of an operation names flags; a step has inputs. */
+function inWordsOfInputs(error: SetpointError): SetpointError {
+  const { message, hint } = error;
+  Object.assign(error, { message: inInputs(message), hint: inInputs(hint) });
+  if (error instanceof InvalidSettings)
+    Object.assign(error, { diagnostics: problemsInInputs(error.diagnostics) });
+  return error;
+}
+
+function failureDocument(error: SetpointError): FailureDocument {
+  const { code, message, hint } = error;
+  const listed =
+    error instanceof InvalidSettings
+      ? { diagnostics: error.diagnostics.map(toReportedDiagnostic) }
+      : {};
+  return { error: { code, message, hint, ...listed } };
+}
+
+function formatDiagnosticLines(error: SetpointError): string {
+  return error instanceof InvalidSettings ? `${diagnosticsText(error.diagnostics, PLAIN)}\n` : '';
 }

@@ -12,28 +12,19 @@ import type { MapNode, Node } from './node.ts';
 import { schemaText } from './schema.gen.ts';
 
 /** The part of JSON Schema that settings.schema.json uses. */
-interface Schema {
-  readonly $ref?: string;
+interface Schema extends Omit<SchemaNode, Nested | 'enum'> {
   readonly title?: string;
   readonly description?: string;
-  readonly type?: string | readonly string[];
-  readonly format?: string;
+  readonly enum?: readonly string[];
   readonly anyOf?: readonly Schema[];
   readonly properties?: Readonly<Record<string, Schema>>;
   readonly additionalProperties?: boolean | Schema;
   readonly items?: Schema;
-  readonly enum?: readonly string[];
-  readonly const?: unknown;
-  readonly default?: Json;
-  readonly minimum?: number;
-  readonly maximum?: number;
-  readonly exclusiveMinimum?: number;
-  readonly exclusiveMaximum?: number;
-  readonly pattern?: string;
-  readonly minLength?: number;
   readonly minProperties?: number;
   readonly propertyNames?: { readonly pattern?: string };
 }
+
+type Nested = 'anyOf' | 'properties' | 'additionalProperties' | 'items';
 
 type Root = Schema & { readonly $defs: Readonly<Record<string, Schema>> };
 

@@ -5,12 +5,11 @@ import { diagnostic } from '../desired/report.ts';
 import { REQUESTED } from '../desired/references.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import { findPathFacts } from '../model/path-facts.ts';
-import { parsePath } from '../model/path.ts';
+import { parsePath, type Path } from '../model/path.ts';
 import type { SecretRequest } from '../model/ports.ts';
 import { isList, isRecord, createRecord, type Value, type ValueRecord } from '../model/value.ts';
 import { snakeCase } from './names.ts';
-import { setBlockValue } from './put.ts';
-import { canAcceptScalar, specSchema } from './crd.ts';
+import { canAcceptScalar, specSchema, listKey, memberSchema, type Structural } from './crd.ts';
 import { isSecretKey, type SecretKey } from './secret-keys.ts';
 import { mergeConfigMap } from './settings-from.ts';
 import type { TargetInput, SettingsTarget, TargetSpec } from './settings-target.ts';
@@ -280,3 +279,57 @@ const leadsNowhere = (path: string): Finding => ({
   hint: 'Write a block and the members in it, such as settings.llm_api_key; an entry of a list by its url or name.',
   path: ['valuesFrom'],
 });
+
+/**
+ * Blocks with a value at a place, in the form that placeText writes; null if there is no such place. Maps on the way are created. `own` are
+ * maps that nothing else uses: for thousands of values, each is copied once.
+ */
+function setBlockValue(
+  blocks: ValueRecord,
+  path: Path,
+  value: Value,
+  own: WeakSet<object>,
+): ValueRecord | null {
+  const made = putMember(blocks, path, value, specSchema(), own);
+  return isRecord(made ?? undefined) ? (made as ValueRecord) : null;
+}
+
+function putMember(
+  at: Value | undefined,
+  path: Path,
+  value: Value,
+  schema: Structural | 'open',
+  own: WeakSet<object>,
+): Value | null {
+  const [segment, ...rest] = path;
+  if (segment === undefined) return value;
+  if (isList(at)) return putInList(at, path, value, schema, own);
+  if (at !== undefined && !isRecord(at)) return null;
+  const before: ValueRecord = at ?? createRecord({});
+  const inner = schema === 'open' ? 'open' : (memberSchema(schema, segment) ?? 'open');
+  const there = Object.hasOwn(before, segment) ? before[segment] : undefined;
+  const made = putMember(rest.length === 0 ? undefined : there, rest, value, inner, own);
+  if (made === null && rest.length > 0) return null;
+  const copy = own.has(before) ? before : createRecord(before);
+  own.add(copy);
+  return Object.assign(copy, createRecord({ [segment]: made }));
+}
+
+function putInList(
+  list: readonly Value[],
+  [segment = '', ...rest]: Path,
+  value: Value,
+  schema: Structural | 'open',
+  own: WeakSet<object>,
+): Value | null {
+  const key = listKey(schema);
+  const index =
+    key === null
+      ? Number(/^\d+$/.test(segment) ? segment : -1)
+      : list.findIndex((item) => isRecord(item) && item[key] === segment);
+  const item = list[index];
+  if (item === undefined) return null;
+  const inner = schema === 'open' ? 'open' : (schema.items ?? 'open');
+  const made = putMember(rest.length === 0 ? undefined : item, rest, value, inner, own);
+  return made === null ? null : list.with(index, made);
+}

@@ -108,33 +108,46 @@ class Merging {
     if (part === undefined) return null;
     const shards = this.#shards();
     const problems = [...this.#problems, ...shards.problems, ...this.#doubles()];
-    const about = {
-      tool: TOOL,
-      run: this.#run(),
-      shard: null,
-      salt: null,
-      merged: {
-        files: this.#parts.length,
-        missing: shards.missing,
-        problems,
-        notes: [...new Set([...this.#earlier, ...shards.notes, ...this.#notes()])],
-      },
+    const merged = {
+      files: this.#parts.length,
+      missing: shards.missing,
+      problems,
+      notes: [...new Set([...this.#earlier, ...shards.notes, ...this.#notes()])],
     };
     const environments = [...this.#environments.values()]
       .map(({ one }) => one)
       .toSorted((one, other) => (one.name < other.name ? -1 : 1));
     const first = this.#first?.at ?? '';
-    return part.kind === 'plan'
-      ? mergePlanDocuments(environments as EnvironmentPlan[], {
-          ...about,
-          created_at: first,
-          strict: this.#parts.some(({ strict }) => strict) ? true : undefined,
-        })
-      : mergeOutcomes(environments as EnvironmentOutcome[], {
-          ...about,
-          started_at: first,
-          finished_at: this.#last,
-        });
+    const strict = this.#parts.some((one) => one.strict);
+    if (part.kind === 'outcome') {
+      const outcomes = environments as EnvironmentOutcome[];
+      return {
+        format_version: FORMAT_VERSION,
+        kind: 'outcome',
+        tool: TOOL,
+        started_at: first,
+        shard: null,
+        merged,
+        environments: outcomes,
+        finished_at: this.#last,
+        run: this.#run(),
+        summary: outcomeSummary(outcomes),
+      };
+    }
+    const plans = environments as EnvironmentPlan[];
+    return {
+      format_version: FORMAT_VERSION,
+      kind: 'plan',
+      tool: TOOL,
+      created_at: first,
+      salt: null,
+      shard: null,
+      ...(strict ? { strict } : {}),
+      merged,
+      environments: plans,
+      run: this.#run(),
+      summary: planSummary(plans, strict),
+    };
   }
 
   /** Returns the run that all documents agree on. */
@@ -199,45 +212,6 @@ class Merging {
     const twice = files.size === 1 ? ' twice' : '';
     return [`${name} is in ${[...files].join(' and in ')}${twice}; the later one counts${others}.`];
   }
-}
-
-function mergePlanDocuments(
-  environments: readonly EnvironmentPlan[],
-  about: Pick<PlanDocument, 'tool' | 'run' | 'shard' | 'strict' | 'salt' | 'merged' | 'created_at'>,
-): PlanDocument {
-  const { tool, created_at, run, shard, strict, salt, merged } = about;
-  return {
-    format_version: FORMAT_VERSION,
-    kind: 'plan',
-    tool,
-    created_at,
-    salt,
-    shard,
-    ...(strict === true ? { strict } : {}),
-    merged,
-    environments,
-    run,
-    summary: planSummary(environments, strict),
-  };
-}
-
-function mergeOutcomes(
-  environments: readonly EnvironmentOutcome[],
-  about: Omit<OutcomeDocument, 'format_version' | 'kind' | 'environments' | 'summary'>,
-): OutcomeDocument {
-  const { tool, started_at, finished_at, run, shard, merged } = about;
-  return {
-    format_version: FORMAT_VERSION,
-    kind: 'outcome',
-    tool,
-    started_at,
-    shard,
-    merged,
-    environments,
-    finished_at,
-    run,
-    summary: outcomeSummary(environments),
-  };
 }
 
 interface Source {

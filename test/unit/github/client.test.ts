@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { readJobAccess } from '../../../src/command/github/job.ts';
 import { gitHub } from '../../../src/command/github/client.ts';
-import { exchangeWith } from '../../../src/command/github/exchange.ts';
+import { exchangeWith } from '../../../src/command/github/client.ts';
 import { gitHubError } from '../../../src/command/github/github-error.ts';
 import { SetpointError } from '../../../src/reconciler/model/error.ts';
 import {
