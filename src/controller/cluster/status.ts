@@ -6,7 +6,6 @@ import { formatCount, namesListed } from '../../reconciler/model/wording.ts';
 import { visible } from '../../reconciler/render/text.ts';
 import { approvalDigest, isStanding, suspensionInShort } from '../watch/healing.ts';
 import { STATE_WORDS } from '../../reconciler/render/section.ts';
-import { WAITS_FOR_TURN } from '../watch/read-queue.ts';
 import { isPassing } from '../watch/schedule.ts';
 import { parseGeneration, versionNow, type TargetResource } from './target-resource.ts';
 import type { Waiting } from './declared.ts';
@@ -106,7 +105,10 @@ export interface TargetState {
   readonly rivals: readonly string[];
 }
 
-type ConditionContent = Pick<StatusCondition, 'message' | 'reason' | 'status' | 'type'>;
+type ConditionContent = Pick<StatusCondition, 'message' | 'reason' | 'status' | 'type'> & {
+  /** The end of the message that names what the object waits for, which changes with each read of others. */
+  readonly wait?: string;
+};
 
 /** The status of an object. `now` is ISO 8601: conditions that are as before keep the time of their last transition. */
 export function computeTargetStatus(known: TargetState, now: string): TargetStatus {
@@ -116,11 +118,14 @@ export function computeTargetStatus(known: TargetState, now: string): TargetStat
   const isSuspended = why !== null;
   const said = isSuspended ? createSuspendedConditions(before, why) : computeConditions(known);
   const generation = parseGeneration(object);
-  const conditions = said.map((one): StatusCondition => {
+  const conditions = said.map(({ wait = '', ...one }): StatusCondition => {
     const last = before.conditions?.find(({ type }) => type === one.type);
     const lastTransitionTime = last?.status === one.status ? last.lastTransitionTime : now;
-    const told = last?.message;
-    const message = isSameExceptWait(told, one.message) ? told : one.message;
+    const { length } = one.message.slice(0, one.message.length - wait.length);
+    const isSame =
+      last?.reason === one.reason && last.message.slice(0, length) === one.message.slice(0, length);
+    const message =
+      isSame && wait !== '' && last.message.length > length ? last.message : one.message;
     return { ...one, message, lastTransitionTime, observedGeneration: generation };
   });
   const isRead = known.invalid !== null || isSuspended || isObserved(known);
@@ -136,13 +141,6 @@ export function computeTargetStatus(known: TargetState, now: string): TargetStat
       : createObservedStatus(state, before)),
     ...historyAfter(before.history ?? [], known.applied),
   };
-}
-
-/** Reports whether two messages only differ in what an object waits for: that changes with each read of others. */
-function isSameExceptWait(one: string | undefined, other: string): one is string {
-  const [before, wait] = (one ?? '').split(WAITS_FOR_TURN);
-  const [now, otherWait] = other.split(WAITS_FOR_TURN);
-  return wait !== undefined && otherWait !== undefined && before === now;
 }
 
 /** Returns the members that an object showed before it was suspended, or became invalid. */
@@ -240,16 +238,28 @@ function computeConditions(known: TargetState): readonly ConditionContent[] {
   if (invalid !== null) return createInvalidConditions(invalid);
   if (state === null || !isObserved(known)) {
     const { reason, message } = known.waiting ?? NOT_READ;
-    return [
+    return addWait(known, [
       condition('Ready', 'Unknown', reason, message),
       condition('Reconciling', 'True', reason, message),
       unknownDrift(message),
-    ];
+    ]);
   }
   const { plan } = state;
   if (plan?.error !== null && plan?.error !== undefined)
-    return unread(plan.error, known.waiting === null ? '' : ` ${known.waiting.message}`);
+    return addWait(
+      known,
+      unread(plan.error, known.waiting === null ? '' : ` ${known.waiting.message}`),
+    );
   return [...createComparedConditions(known, state), ...createVerifiedConditions(plan)];
+}
+
+/** Marks the end of messages about an object that waits for its turn. */
+function addWait(
+  { waiting }: TargetState,
+  conditions: readonly ConditionContent[],
+): readonly ConditionContent[] {
+  if (waiting?.reason !== WAITING) return conditions;
+  return conditions.map((one) => ({ ...one, wait: waiting.message }));
 }
 
 /** Reports whether there is no news yet: the status matches the current object, and this process has yet to read the server. */

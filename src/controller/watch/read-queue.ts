@@ -66,12 +66,9 @@ export interface Lateness {
   readonly hanging: number;
 }
 
-/** The beginning of each sentence about a due environment that is not read. */
-export const WAITS_FOR_TURN = 'It waits for its turn';
-
 /** Describes why a due environment is not read, in a sentence. `group` names its group, such as a namespace. */
 export function waitText(reason: WaitReason, group: string): string {
-  return `${WAITS_FOR_TURN}: ${WAITS[reason](group)}.`;
+  return `It waits for its turn: ${WAITS[reason](group)}.`;
 }
 
 const WAITS: Readonly<Record<WaitReason, (group: string) => string>> = {

@@ -8,6 +8,7 @@ import type { DesiredItem } from '../model/collection.ts';
 import { ACTIVE_PROFILE, fieldsWithin, MODEL_PART } from '../model/field.ts';
 import { findSchemaFaults, describeSchema } from '../model/json-schema.ts';
 import { formatPath, isWithin, samePath, type Path } from '../model/path.ts';
+import { Secret } from '../model/secret.ts';
 import { isShowable } from '../model/secret-words.ts';
 import type { DeclaredItem, DesiredField } from '../model/state.ts';
 import { createRecord } from '../model/value.ts';
@@ -92,7 +93,8 @@ export function addPointerItems(
     const field = managesBlock(blocks, block)
       ? fields.find((one) => samePath(one.field.path, path))
       : undefined;
-    return field === undefined ? [] : [{ kind, field }];
+    // The name in a reference is not known to what names profiles: it stays a setting.
+    return field === undefined || field.value instanceof Secret ? [] : [{ kind, field }];
   });
   if (moved.length === 0) return { fields, items };
   const own = moved.map(({ kind, field }): DesiredItem => {

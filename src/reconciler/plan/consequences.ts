@@ -1,3 +1,4 @@
+import { activeDeclared } from '../model/collection-forms.ts';
 import {
   ACTIVE_PROFILE,
   AGENT_KIND,
@@ -102,7 +103,9 @@ export function listConsequences(
   return [
     ...listStoredChanges(prediction, observed, findCause),
     ...listServerChanges(prediction, observed, desired, findCause),
-    ...listDeactivation(write, prediction, observed, findCause),
+    ...(activeDeclared(desired, 'llm_profile') === null
+      ? listDeactivation(write, prediction, observed, findCause)
+      : []),
   ].filter(({ path }) => !isPlanned(path) && !managesField(desired, formatPath(path)));
 }
 

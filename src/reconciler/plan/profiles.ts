@@ -12,7 +12,7 @@ import {
   type Value,
   readPath,
 } from '../model/value.ts';
-import { ACTIVE_FORM, LLM_PROFILES_FORM } from '../model/collection-forms.ts';
+import { ACTIVE_FORM, activeDeclared, LLM_PROFILES_FORM } from '../model/collection-forms.ts';
 import { itemNamed, itemsDeclared } from '../model/collection.ts';
 import { isOfLlm, predictWrite } from './consequences.ts';
 import { normalPath } from '../model/path-facts.ts';
@@ -117,13 +117,15 @@ export function findDeactivation(
   return { name, again: !Object.keys(write.fields).some(isOfLlm) };
 }
 
-/** States that a write ends the active profile, for its plan. */
+/** States that a write ends the active profile, for its plan. One that the file declares active is activated again. */
 export function warnProfileDeactivation(
   write: SettingsWrite | null,
   observed: ObservedState,
+  desired: Pick<DesiredState, 'items'>,
 ): Warning[] {
   const ending = findDeactivation(write, observed);
-  if (ending === null) return [];
+  if (ending === null || (!ending.again && activeDeclared(desired, 'llm_profile') !== null))
+    return [];
   const message = ending.again
     ? `Any write of settings makes the active LLM profile ${ending.name} inactive: it has no base_url, and the service fills one in. setpoint activates it again after this write. To prevent this, give the profile a base_url.`
     : `This write changes the llm, which makes the LLM profile ${ending.name} inactive. To keep a profile active, change the profile on the service, then activate it there.`;

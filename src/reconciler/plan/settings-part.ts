@@ -109,7 +109,7 @@ export function planSettingsPart(terms: PlanTerms, observed: ObservedState): Par
   const plan = planSettings(terms.desired, observed, terms);
   requireLeft(terms.desired, observed, plan);
   const along = listConsequences(plan, terms.desired, observed);
-  const ending = warnProfileDeactivation(plan.write, observed);
+  const ending = warnProfileDeactivation(plan.write, observed, terms.desired);
   const part = createSettingsPart({
     ...plan,
     changes: [...plan.changes, ...along],

@@ -276,6 +276,24 @@ describe('an activation', () => {
     expect(body).toMatchObject({ llm_api_key_is_set: true });
   });
 
+  it.each(['', 'llm_profiles: { other: { model: openai/gpt-5 } }\n'])(
+    'of a profile that a reference names, after %j',
+    async (blocks) => {
+      await withOwnLlm();
+      const llm = { model: 'openai/gpt-5-mini', base_url: 'https://evil.example.com' };
+      await stored('/api/profiles/evil', { llm });
+      const file = `${blocks}settings: { active_profile: "\${env:NAME}" }`;
+      const { paths, rules } = await planned(file, { NAME: 'evil' });
+      expect(paths).toEqual(
+        expect.arrayContaining(['set active_profile', 'change llm_base_url', 'change llm_model']),
+      );
+      expect(rules).toContain('move-endpoint');
+      const allow = ['move-endpoint', 'clear-secret'] as const;
+      const [outcome] = (await apply({ ...asked(file, { NAME: 'evil' }), allow })).environments;
+      expect(outcome).toMatchObject({ status: 'applied', error: null });
+    },
+  );
+
   it('on an app-server, too', async () => {
     await service('app-server');
     const llm = { model: 'openai/gpt-5', api_key: 'own-key', base_url: 'https://own.example.com' };
@@ -390,9 +408,13 @@ describe('an activation', () => {
       await stored('/api/v1/settings/profiles/a', { llm: { model: 'own/x', base_url } });
       await stored('/api/v1/settings/profiles/a/activate', {});
       const file = `settings: { agent_settings: { agent_kind: ${kind} } }\nactive: { llm_profile: a }`;
-      expect((await planned(file)).paths).toContain('change active.llm_profile');
+      const { environment, paths } = await planned(file);
+      expect(paths).toContain('change active.llm_profile');
+      expect(paths).not.toContain('clear active.llm_profile');
       const [outcome] = (await apply({ ...asked(file), allow: ['reset-agent', 'run-code'] }))
         .environments;
+      for (const { warnings = [] } of [environment, outcome].flatMap((one) => one ?? []))
+        expect(warnings.map(({ code }) => code)).not.toContain('active-profile');
       expect(outcome).toMatchObject({ status: 'applied', error: null });
       expect((await planned(file)).paths).toEqual([]);
     },

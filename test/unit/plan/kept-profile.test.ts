@@ -50,7 +50,8 @@ describe('the LLM profile that a write ends', () => {
     expect(ending).toEqual(again === null ? null : { name: active, again });
     const words =
       again === null ? [] : [again ? 'activates it again' : 'This write changes the llm'];
-    expect(warnProfileDeactivation(write, observed).map(({ message }) => message)).toEqual(
+    const found = warnProfileDeactivation(write, observed, { items: new Map() });
+    expect(found.map(({ message }) => message)).toEqual(
       words.map((word) => expect.stringContaining(word)),
     );
   });

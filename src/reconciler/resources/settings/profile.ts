@@ -1,3 +1,4 @@
+import { activeDeclared } from '../../model/collection-forms.ts';
 import type { SetpointError, Warning } from '../../model/error.ts';
 import type { Remainder } from '../../model/outcome.ts';
 import { samePath } from '../../model/path.ts';
@@ -66,9 +67,9 @@ export function listDeactivatedProfiles(
 /** The warnings of a plan, with the result for the profile that was active instead of the expectation. */
 export function updateProfileWarnings(
   { warnings, write }: Pick<SettingsPlan, 'warnings' | 'write'>,
-  before: ObservedState,
-  after: ObservedState,
+  [before, after]: readonly [ObservedState, ObservedState],
   { sent, error }: Activation,
+  { desired }: Pick<ReconcileInput, 'desired'>,
 ): readonly Warning[] {
   const others = warnings.filter(({ path }) => !samePath(path, ACTIVE));
   const ending = findDeactivation(write, before);
@@ -88,7 +89,7 @@ export function updateProfileWarnings(
       ...others,
       profileWarning(`The LLM profile ${name} could not be activated again: ${error.message}`),
     ];
-  if (ending.again) return others;
+  if (ending.again || activeDeclared(desired, 'llm_profile') !== null) return others;
   const message = `The LLM profile ${name} is no longer active, because the write changed the llm. To keep a profile active, change the profile on the service, then activate it there.`;
   return [...others, profileWarning(message)];
 }

@@ -70,7 +70,7 @@ export async function writeSettings(
     const verification = activated.sent
       ? await verify(input, before, expected, plan, [first.observed, second.observed])
       : second;
-    const told = updateProfileWarnings(plan, before, verification.observed, activated);
+    const told = updateProfileWarnings(plan, [before, verification.observed], activated, input);
     const end = createSettingsEnd(input, { ...plan, warnings: told }, verification, sent.error);
     const confirmed = mended.confirmed ?? (sent.confirmed ? write : null);
     const owned = mended.sent ? serverOwned(before, first.observed, input.desired) : [];

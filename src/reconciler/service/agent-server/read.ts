@@ -2,6 +2,7 @@ import type { DialectField } from '../../model/dialect.ts';
 import { fieldNamed, MODEL_PART, NATIVE_PARTS } from '../../model/field.ts';
 import type { SetpointError } from '../../model/error.ts';
 import type { Path } from '../../model/path.ts';
+import { Secret } from '../../model/secret.ts';
 import type {
   Caution,
   ObservedState,
@@ -30,6 +31,7 @@ import { describeNewerServer, recordProblem, findAgentServerRelease } from './fo
 import { buildPatchBody, explainPatchRefusal } from './write.ts';
 import { readStoredName } from '../../effects/agent-server/settings.ts';
 import { predictRequest, type Storage } from '../predict.ts';
+import { withMembers } from '../../effects/stored.ts';
 import { AGENT_SERVER as EFFECTS } from '../../effects/agent-server/index.ts';
 import { concealRecord } from '../conceal.ts';
 import { listPathedEntries } from '../../model/mcp.ts';
@@ -79,8 +81,11 @@ export const AGENT_STORAGE: Storage = {
 function predictPatch(write: SettingsWrite, observed: ObservedState): Prediction | null {
   const body = buildPatchBody(write);
   if ('problem' in body) return null;
-  const request = { method: 'PATCH', path: SETTINGS_PATH, body: body.record };
-  const name = write.fields['active_profile'];
+  const given = write.fields['active_profile'];
+  const name = given instanceof Secret ? given.compareWith((text) => text) : given;
+  const record =
+    name === undefined ? body.record : withMembers(body.record, { active_profile: name });
+  const request = { method: 'PATCH', path: SETTINGS_PATH, body: record };
   const llm = observed.pointed?.get('active_profile')?.llm ?? null;
   if (typeof name !== 'string' || llm === null)
     return predictRequest(AGENT_STORAGE, observed, request);
