@@ -98,12 +98,12 @@ describe('markup', () => {
 });
 
 const ELEMENTS = new Set(
-  'html head meta title style body header nav main section footer h1 h2 h3 p ul li div dl dt dd details summary pre span code strong del ins time a'.split(
+  'html head meta title style body header nav main section footer h1 h2 h3 p ul li div dl dt dd details summary pre span code strong del ins time a table caption thead tbody tr th td'.split(
     ' ',
   ),
 );
 const ATTRIBUTES = new Set(
-  'lang charset name content http-equiv class id href rel datetime aria-label aria-labelledby'.split(
+  'lang charset name content http-equiv class id href rel datetime aria-label aria-labelledby role scope colspan data-head'.split(
     ' ',
   ),
 );

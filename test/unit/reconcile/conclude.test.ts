@@ -146,6 +146,16 @@ describe('what was turned down', () => {
     expect(end.errors.map(({ message }) => message)).toEqual(['One.', 'Two.']);
   });
 
+  it('warns of a start that is settled while the server still shows STARTING', () => {
+    const end = concluded([counted(1)], {
+      before: list(),
+      after: list('n STARTING'),
+      steps: [{ state: 'settled', id: 'n' }],
+    });
+    expect(end.results).toEqual(['unverifiable']);
+    expect(end.warnings.map(({ code }) => code)).toEqual(['sandbox-starting']);
+  });
+
   it('shows no sandbox as displaced that somebody else has paused', () => {
     const { warnings, remaining } = concluded([counted(1, 'node'), counted(0)], {
       before: list('b RUNNING'),
