@@ -113,5 +113,5 @@ describe.each(SERVERS)('a restart without the records, on an API server %s', (_,
     );
     free();
     await until(() => again.controller.states().every(({ found }) => found === 'in-sync'));
-  }, 60_000);
+  });
 });
