@@ -10,7 +10,7 @@ import {
 import { isRename } from '../model/action.ts';
 import { COLLECTION_FORMS, itemWords } from '../model/collection-forms.ts';
 import type { SetpointError } from '../model/error.ts';
-import { formatPath, type Path, samePath } from '../model/path.ts';
+import { formatPath, isWithin, type Path, samePath } from '../model/path.ts';
 import type { Change, Plan, PlannedRequest } from '../model/plan.ts';
 import type { ObservedState } from '../model/state.ts';
 import { ACTIVE_ITEM, createConsequence, predictWrite } from '../plan/consequences.ts';
@@ -37,13 +37,11 @@ export function judgePlan(plan: Plan, observed: ObservedState): Plan {
   const find = (request: PlannedRequest): Obstacle | null =>
     findRefusal(effects, stored, resolve(request))?.obstacle ?? null;
   const resolve = (request: PlannedRequest) => effects.resolve?.(stored, request) ?? request;
-  const isPlanned = (path: Path): boolean =>
-    plan.some(({ changes }) => changes.some((one) => samePath(one.path, path)));
   const along: Change[] = [];
   const take = (request: PlannedRequest): void => {
     const made = after(effects, stored, resolve(request));
     const taken = listRenamedPointers(request.change, stored, made);
-    along.push(...taken.filter(({ path }) => !isPlanned(path)));
+    along.push(...taken.filter(({ path }) => !isPlanned(plan, path)));
     stored = made;
   };
   const removals = all.toReversed().flatMap((requests) => requests.filter(isRemoval));
@@ -81,6 +79,15 @@ export function judgePlan(plan: Plan, observed: ObservedState): Plan {
     }));
   const later = removals.filter((one) => isOpen(one) && isOfBlock(one, first[0]));
   throw createRefusalError(...first, later, room.length);
+}
+
+/** Reports whether a plan changes a path, or removes the item that has it. */
+function isPlanned(plan: Plan, path: Path): boolean {
+  return plan.some(({ changes }) =>
+    changes.some(
+      (one) => samePath(one.path, path) || (one.action === 'remove' && isWithin(path, one.path)),
+    ),
+  );
 }
 
 /** The names in other places that a server changes with the name of an item. */

@@ -453,6 +453,19 @@ describe('what names an item', () => {
   const pointed = (name: string, model: string) =>
     `llm_profiles: { ${name}: { model: openai/${model}, api_key: "\${env:K1}" } }\nactive: { llm_profile: ${name} }\n`;
 
+  it('is not listed of an item that the same plan removes', async () => {
+    await start(
+      'agent-server',
+      'llm_profiles: { main: { model: openai/gpt-5 } }\nagent_profiles: { reviewer: { llm_profile: main } }\n',
+    );
+    const renamed =
+      'llm_profiles: { prod: { model: openai/gpt-5 } }\nagent_profiles: { reviewer: null }\nmoved: [{ from: llm_profiles.main, to: llm_profiles.prod }]\n';
+    expect(await changes(renamed)).toEqual([
+      'rename llm_profiles.prod',
+      'remove agent_profiles.reviewer',
+    ]);
+  });
+
   it('goes along on an app-server', async () => {
     await start('app-server', pointed('main', 'gpt-5'));
     const renamed = `${pointed('prod', 'gpt-5')}moved: [${MOVES[0]}]\n`;
