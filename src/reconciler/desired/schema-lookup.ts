@@ -210,7 +210,7 @@ function listBranchKeys(branch: Schema): string[] {
 function readSettingsSchema(): Pick<NativeSchema, 'properties' | '$defs'> {
   const { $defs } = root();
   const { properties = {} } = $defs['settings'] ?? {};
-  return { properties, $defs } as Pick<NativeSchema, 'properties' | '$defs'>;
+  return { properties, $defs };
 }
 
 /** Returns the nodes of the schema, or else of a lock, at a path under `settings`; empty if neither has any there. */
