@@ -39,7 +39,7 @@ describe('an agent of a whole server', () => {
       expect((await callTool(client, 'apply', { approval: name })).exit).toBe(0);
       await world.expectStored('llm_model', 'openai/gpt-5-mini');
       world.tap.forget();
-      await callTool(client, 'apply', { approval: name });
+      expect((await callTool(client, 'apply', { approval: name })).exit).toBe(6);
       expect(world.tap.writes).toEqual([]);
       expect((await callTool(client, 'drift')).exit).toBe(0);
     } finally {

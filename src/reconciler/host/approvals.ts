@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { SetpointError, systemCode, usageError } from '../model/error.ts';
 import type { PlanDocument } from '../model/plan.ts';
 import type { Variables } from '../model/ports.ts';
-import { readText } from './read-text.ts';
+import { pathExists, readText } from './read-text.ts';
 import { writeAside } from './write-aside.ts';
 
 /** The folder of approvals in the data folder of a controller. */
@@ -82,6 +82,8 @@ export function readApproval(
     );
   if (!(now < Date.parse(approval.expires_at)))
     throw createRefusal(`The approval ${name} expired at ${approval.expires_at}.`, APPROVE_AGAIN);
+  if (pathExists(join(data, FOLDER, `${name}.used.json`)))
+    throw createRefusal(`The approval ${name} was used before.`, APPROVE_AGAIN);
   return approval;
 }
 

@@ -262,6 +262,7 @@ describe('apply needs a person', () => {
     expect([applied.exit, applied.failed]).toEqual([0, false]);
     expect(store.stored).toMatchObject({ language: 'fr', agent: 'CodeActAgent' });
     const posts = store.posts();
+    expect((await call(client, 'apply', { approval: approval.name })).exit).toBe(6);
     store.stored = { ...store.stored, language: 'en' };
     const again = await call(client, 'apply', { approval: approval.name });
     expect([again.exit, store.posts()]).toEqual([6, posts]);
