@@ -36,6 +36,7 @@ import { maskProgramArgument, maskProgramVariable } from '../model/secret-words.
 import { envPairs, splitShellLine } from './lines.ts';
 import { lookUp, readTimeout, readTransport, readTyped, resolveText, unseen } from './lookup.ts';
 import { settingsNodes } from './schema-lookup.ts';
+import { withUsable } from './text-use.ts';
 
 /** A field of the settings that a block next to them declares, resolved on access. */
 interface NamedField {
@@ -302,7 +303,9 @@ function resolveMember(list: McpList, key: string, node: Node, source: Reference
   const text = readNodeText(node);
   if (key === 'args') return resolveArgs(node, text, source);
   if (key === 'env') return resolveEnv(node, text, source);
-  if (text === undefined) return resolveNodeValue(node, source);
+  // What an entry is stored as follows from the words in its auth.
+  if (text === undefined)
+    return withUsable(resolveNodeValue(node, source), [...NATIVE_SERVERS, '', key]);
   if (key === 'timeout' && list === 'shttp_servers') return readTimeout(text, source);
   if (TYPED.has(key)) return readTyped(text, source, (value) => fitsMember(key, value));
   if (key === 'url' || key === 'name') return resolveIdentity(key, text, source);

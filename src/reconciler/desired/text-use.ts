@@ -160,14 +160,16 @@ function sameOr(list: readonly Value[], map: (one: Value, index: number) => Valu
 function usable(secret: Secret, path: Path, note: ReferenceSource['resolved']): Value {
   const { ref } = secret;
   if (ref === null) return secret;
-  const { use, list, item } = findPathFacts(path);
+  const { use, list, item, words } = findPathFacts(path);
   if (list) return splitAtCommas(secret, ref, path, note);
-  // The plan finds the item by its name. Documents mask it by the values of the references.
-  const isName = item !== null || path[0] === ACTIVE_FORM.block;
-  if (isFree(use)) return isName ? secret.reveal() : secret;
-  const verdict = secret.compareWith((text) => findFlaw(text, use)?.what ?? '');
+  const verdict = isFree(use) ? '' : secret.compareWith((text) => findFlaw(text, use)?.what ?? '');
   if (verdict !== '') return describeUnusable(ref, verdict, secret.identity);
-  return isName ? secret.reveal() : secret;
+  // The plan finds an item by its name, and what a word of a closed list clears. Documents mask a name by the values of the references.
+  const isSeen =
+    item !== null ||
+    path[0] === ACTIVE_FORM.block ||
+    (words.length > 0 && secret.fits((text) => words.includes(text)));
+  return isSeen ? secret.reveal() : secret;
 }
 
 /** Returns the list that the value of a reference is, each part judged; unseen if a part is empty. An empty text is an empty list. */

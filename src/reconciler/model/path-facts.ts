@@ -25,6 +25,8 @@ export interface Facts {
   readonly item: string | null;
   /** The use of a text there by the service. It determines which texts work. */
   readonly use: TextUse;
+  /** The texts that a schema names; empty for other places, and for those of secrets. */
+  readonly words: readonly string[];
   /** True for a list of text: the value of one reference there is split at commas. */
   readonly list: boolean;
   /** True if only the server writes the value: it is not compared, and a write neither sends nor loses it. */
@@ -90,14 +92,16 @@ export function findPathFacts(path: Path): Facts {
   const chain = listPathFacts([start, place]);
   const own = chain.at(-1) ?? FREE;
   const code = chain.flatMap(({ runs }) => runs ?? []);
+  const isSecret = chain.some(({ secret }) => secret === true);
   return {
-    secret: chain.some(({ secret }) => secret === true),
+    secret: isSecret,
     runs: code.length === 0 ? null : { what: '', replaced: false, ...Object.assign({}, ...code) },
     safety: own.safety ?? null,
     address: resolveAddress(own, start, place),
     names: own.names === true ? 'shown' : 'judged',
     item: own.item ?? null,
     use: findTextUse(chain),
+    words: isSecret ? [] : (own.words ?? []),
     list: own.list === true,
     served: chain.some(({ served }) => served === true),
   };

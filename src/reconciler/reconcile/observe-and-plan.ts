@@ -3,7 +3,12 @@ import type { PartPlan, Change, Plan } from '../model/plan.ts';
 import { type ObservedState, findDeclaredServers, type DesiredState } from '../model/state.ts';
 import { listSkippedNames } from '../model/uncompared.ts';
 import type { ManagedResource, NamedItems, PlanInput, Reading } from './contract.ts';
-import { itemReferences, listItemNames, type ItemReference } from '../model/collection.ts';
+import {
+  itemReferences,
+  listItemNames,
+  type DesiredItem,
+  type ItemReference,
+} from '../model/collection.ts';
 import { listRecordEntries, MCP_LISTS, listPathedEntries, OTHERS } from '../model/mcp.ts';
 import { formatPath } from '../model/path.ts';
 import { isRecord } from '../model/value.ts';
@@ -114,7 +119,7 @@ async function proveSafePlan<O extends ObservedState | null>(
 
 /*
  * Names that declared items have of items of other blocks. Each must be there once the plan is applied: declared by the file, or on the service.
- * That the file removes or renames it is found before, without a service.
+ * That the file removes or renames it is found before, without a service, unless the name comes from a reference.
  */
 
 /** The block of mcp servers, which are in the settings. */
@@ -138,13 +143,13 @@ export async function resolveReferences(
   changes: readonly Pick<Change, 'path'>[],
 ): Promise<void> {
   const { desired, resources } = input;
+  const problems = itemReferences(desired).flatMap((one) => describeEndedItem(one, desired));
+  if (problems.length > 0) throw unresolvable(problems);
   if (settings === null || settings.saved === true) return;
   const isWritten = ({ path: [block, name] }: ItemReference): boolean =>
     changes.some(({ path }) => path[0] === block && path[1] === name);
   const open = itemReferences(desired).filter((one) => isWritten(one) && isOpen(one, desired));
   const blocks = new Set(open.map(({ block }) => block));
-  if (blocks.size === 0) return;
-  const problems: string[] = [];
   for (const block of blocks) {
     const asked = open.filter((one) => one.block === block);
     const named = resources
@@ -160,10 +165,29 @@ export async function resolveReferences(
     const noun = named?.form.resource ?? 'mcp server';
     problems.push(...asked.flatMap((one) => describeReferenceProblem(one, noun, found)));
   }
-  if (problems.length === 0) return;
-  throw new SetpointError('unfit-for-service', `${problems.join(' ')} Nothing was sent.`, {
+  if (problems.length > 0) throw unresolvable(problems);
+}
+
+function unresolvable(problems: readonly string[]): SetpointError {
+  return new SetpointError('unfit-for-service', `${problems.join(' ')} Nothing was sent.`, {
     hint: 'Correct the name, or declare what it names.',
   });
+}
+
+/** Describes a name, from a reference, of an item that the file removes or renames. Such a name in the file itself is found without a plan. */
+function describeEndedItem(
+  { block, name, path, source }: ItemReference,
+  desired: DesiredState,
+): readonly string[] {
+  const items = (desired.items.get(block) ?? []) as readonly DesiredItem[];
+  if (items.some((one) => one.name === name && one.members !== null)) return [];
+  const ended = items.find((one) => one.name === name || one.former?.name === name);
+  if (ended === undefined) return [];
+  const how = ended.members === null ? 'removes' : `renames to ${ended.name}`;
+  const [at, there] = [source, ended.source].map(({ file, line }) => `${file}:${line}`);
+  return [
+    `${formatPath(path)} (${at}) names ${formatPath([block, name])}, which the file ${how} (${there}).`,
+  ];
 }
 
 /** Reports whether the file does not declare what a place names, so that the service must have it. */

@@ -76,6 +76,26 @@ function ofSettings({ seen }: AgentServer): AgentServer['seen'] {
 }
 
 describe('every field of the file on the Agent Server', () => {
+  it('A1: sends only the members that differ, and every other secret and value stays', async () => {
+    const server = await serverWith(STORED);
+    const before = await server.stored();
+    await apply(asked(server, 'language: fr\nmax_iterations: 100\ncondenser_max_size: 120\n'));
+    expect(server.patches()).toEqual([
+      {
+        misc_settings_diff: { app_preferences: { language: 'fr' } },
+        agent_settings_diff: { condenser: { max_size: 120 } },
+      },
+    ]);
+    const after = await server.stored();
+    const back = {
+      misc_settings_diff: { app_preferences: { language: 'en' } },
+      agent_settings_diff: { condenser: { max_size: 240 } },
+    };
+    await server.patch(back);
+    expect(after).not.toEqual(before);
+    expect(await server.stored()).toEqual(before);
+  });
+
   it('A9: null is what each part takes for the default: null, a value, or a member that goes', async () => {
     const server = await serverWith({
       ...STORED,

@@ -54,6 +54,22 @@ function asked(url: string, settings: string, more: Parameters<typeof request>[2
 }
 
 describe('every field of the file on /api/v1/settings', () => {
+  it('sends only what differs, and all else that is stored stays', async () => {
+    const server = await serverWith(STORED);
+    const settings = dedent`
+      language: fr
+      max_iterations: 100
+      condenser_max_size: 120
+      llm_api_key: \${env:LLM_KEY}
+    `;
+    await apply(asked(server.url, settings));
+    expect(server.posts()).toEqual([
+      { language: 'fr', agent_settings_diff: { condenser: { max_size: 120 } } },
+    ]);
+    const { language: _, ...rest } = STORED;
+    expect(server.stored).toMatchObject({ ...rest, language: 'fr' });
+  });
+
   it('null brings back the default, or is the word for none', async () => {
     const server = await serverWith({
       ...STORED,

@@ -285,7 +285,11 @@ describe('an activation', () => {
       const file = `${blocks}settings: { active_profile: "\${env:NAME}" }`;
       const { paths, rules } = await planned(file, { NAME: 'evil' });
       expect(paths).toEqual(
-        expect.arrayContaining(['set active_profile', 'change llm_base_url', 'change llm_model']),
+        expect.arrayContaining([
+          blocks === '' ? 'set active_profile' : 'set active.llm_profile',
+          'change llm_base_url',
+          'change llm_model',
+        ]),
       );
       expect(rules).toContain('move-endpoint');
       const allow = ['move-endpoint', 'clear-secret'] as const;
@@ -293,6 +297,16 @@ describe('an activation', () => {
       expect(outcome).toMatchObject({ status: 'applied', error: null });
     },
   );
+
+  it.each(DIALECTS)('%s: of an agent kind that a reference names', async (dialect) => {
+    await service(dialect);
+    const settings = (kind: string) => `settings: { agent_settings: { agent_kind: ${kind} } }`;
+    await apply(asked('settings: { agent_settings: { agent: own } }', {}));
+    const literal = await planned(settings('acp'));
+    expect(literal.paths).toContain('clear agent');
+    const referred = await planned(settings('"${env:KIND}"'), { KIND: 'acp' });
+    expect([referred.paths, referred.rules]).toEqual([literal.paths, literal.rules]);
+  });
 
   it('on an app-server, too', async () => {
     await service('app-server');

@@ -146,6 +146,33 @@ it.each(Object.entries(PLACES))(
   },
 );
 
+const BLOCK_OF = {
+  llm: 'llm_profiles',
+  agent: 'agent_profiles',
+  meta: 'meta_profiles',
+  connection: 'provider_connections',
+  webhook: 'webhooks',
+  server: 'mcp_servers',
+} as const;
+
+it.each(Object.entries(PLACES))(
+  'a plan with %s from a reference to an item that the file removes is an error',
+  async (_, [text, kind]) => {
+    const { server, run } = await started();
+    await MADE[kind](server);
+    const start = `${BLOCK_OF[kind]}: {`;
+    const removing = text.includes(start)
+      ? text.replace(start, `${start} it: null,`)
+      : `${text}\n${start} it: null }`;
+    const file = removing.replaceAll(/\bit\b(?!: null)/g, '"${env:A_NAME}"');
+    const before = server.writes().length;
+    const refused = await run(file, 'apply', '--yes');
+    expect([refused.code, file]).toEqual([3, file]);
+    expect(refused.stderr).toMatch(/which the file removes \(settings\.yaml:\d+\)|which neither/);
+    expect(server.writes()).toHaveLength(before);
+  },
+);
+
 it('the agent profile default is made active although the service has yet to make it', async () => {
   const { server, run } = await started();
   const text = 'active: { agent_profile: default }';

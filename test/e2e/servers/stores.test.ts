@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { apply } from '../../../src/reconciler/operations/apply.ts';
-import { plan } from '../../../src/reconciler/operations/plan.ts';
+import { drift, plan } from '../../../src/reconciler/operations/plan.ts';
 import { request } from '../../fixture/settings.ts';
 import { startStore, type Semantics, type StoreServer } from '../../fixture/store-server.ts';
 
@@ -39,6 +39,24 @@ for (const write of ['replace', 'merge'] as const) {
 
 let store: StoreServer;
 afterEach(() => store.close());
+
+describe.each(SEMANTICS)('a store: $write, null $onNull, passwords $passwords', (semantics) => {
+  it('sends nothing but GET for plan and drift, and shows no secret in any document', async () => {
+    store = await startStore(semantics, structuredClone(STORED));
+    const secret = `${CANARY}-declared`;
+    const settings =
+      '  llm_api_key: ${env:LLM}\n  git_user_name: ${env:NAME}\n  mcp_config:\n    sse_servers:\n      - url: https://sse.example.com/sse\n        api_key: ${env:LLM}\n';
+    const env = { SETPOINT_API_KEY: `${CANARY}-key`, LLM: secret, NAME: `${CANARY}-name` };
+    const documents = [
+      await plan(request(store.url, settings, { env })),
+      await drift(request(store.url, settings, { env })),
+    ];
+    expect(store.posts()).toBe(0);
+    documents.push((await apply(request(store.url, settings, { env, rotate: 'all' }))) as never);
+    expect(JSON.stringify(documents)).not.toContain('CANARY');
+    expect(store.stored).toMatchObject({ llm_api_key: secret, git_user_name: `${CANARY}-name` });
+  });
+});
 
 describe('only a mask hides a secret inside mcp_config', () => {
   it('in a declared entry as in one that is not managed: nothing is written', async () => {

@@ -160,6 +160,22 @@ describe('at each place of each type', () => {
   );
 });
 
+describe('a reference to a word of a closed list', () => {
+  const closed = PLACES.filter((path) => findPathFacts(path).words.length > 0);
+
+  it('is known for what decides about other members', () => {
+    const names = closed.map((path) => path.at(-1));
+    for (const name of ['agent_kind', 'strategy', 'transport']) expect(names).toContain(name);
+  });
+
+  it.each(closed.map((path) => [formatPath(path), path]))('%s', (_, path) => {
+    const { words, item } = findPathFacts(path);
+    for (const word of words) expect(withUsable(new Secret(word, '${env:A}'), path)).toBe(word);
+    const other = withUsable(new Secret('canary', '${env:A}'), path);
+    if (item === null) expect(other).toBeInstanceOf(Secret);
+  });
+});
+
 describe('a list of text that is one reference', () => {
   const lists = [...new Set(PLACES.map((path) => path.slice(0, -1)))].filter(
     (path) => path.length > 0 && findPathFacts(path).list,

@@ -63,6 +63,7 @@ describe('a place shares what is known of the place around it', () => {
       names: 'judged',
       item: null,
       use: 'free',
+      words: [],
       list: false,
       served: false,
     });

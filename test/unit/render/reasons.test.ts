@@ -77,7 +77,11 @@ it('no program compares a sentence', () => {
   const comparing = readdirSync(root, { recursive: true, encoding: 'utf8' }).flatMap((path) => {
     if (!path.endsWith('.ts') || path.startsWith('emulator')) return [];
     const text = readFileSync(join(root, path), 'utf8');
-    return [...text.matchAll(sentence)].map(([all]) => `${path}: ${all}`);
+    // The reason of a condition is a code of Kubernetes.
+    const isCode = (all: string) => path.startsWith('controller/cluster') && /^reason\b/.test(all);
+    return [...text.matchAll(sentence)].flatMap(([all]) =>
+      isCode(all) ? [] : [`${path}: ${all}`],
+    );
   });
   expect(comparing).toEqual([]);
 });
