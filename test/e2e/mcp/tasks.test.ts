@@ -96,11 +96,11 @@ interface Placed {
 }
 
 /** A member of a document, by the names that lead to it. */
-function member<T>({ document }: Called, ...names: readonly string[]): T {
+function member({ document }: Called, ...names: readonly string[]): unknown {
   return names.reduce<unknown>(
     (all, name) => (all as Readonly<Record<string, unknown>>)[name],
     document,
-  ) as T;
+  );
 }
 
 async function stored(path = '/api/settings'): Promise<Record<string, unknown>> {
@@ -168,7 +168,7 @@ describe('an agent', () => {
     });
     const drift = await call(agent, 'drift');
     expect(drift.exit).toBe(2);
-    const [environmentPlan] = member<{ changes: { path: string[] }[] }[]>(drift, 'environments');
+    const [environmentPlan] = member(drift, 'environments') as { changes: { path: string[] }[] }[];
     expect(environmentPlan?.changes.map(({ path }) => path)).toEqual([['confirmation_mode']]);
     const { text } = await call(agent, 'explain', { path: 'confirmation_mode' });
     expect(text).toContain('settings.yaml:6');
@@ -234,7 +234,7 @@ describe('an agent', () => {
     writeFileSync(join(folder.path, 'settings.yaml'), FILE().replace(from, to));
     const checked = await call(agent, 'validate');
     expect(checked.exit).toBe(3);
-    const [problem] = member<Placed[]>(checked, 'diagnostics');
+    const [problem] = member(checked, 'diagnostics') as Placed[];
     expect(problem).toMatchObject({ code });
     const { path = [], fix } = problem ?? {};
     if (fix?.rename !== undefined) {
