@@ -117,20 +117,13 @@ export const COMMANDS = {
     summary:
       'Write a first settings.yaml from a service or files, or add an environment; only reads',
     example: 'setpoint init --from ~/.openhands --from .env',
-    flags: [
-      '--file',
-      '--env',
-      '--from',
-      '--dialect',
-      '--automation-url',
-      ...CONNECTION,
-      ...REPORTING,
-    ],
+    flags: ['--file', '--env', '--from', '--dialect', ...CONNECTION, ...REPORTING],
     about: {
       ...NOT_VERBOSE,
       '--file': 'the file to write (default: settings.yaml)',
       '--env': 'the environment to add',
-      '--server': 'the address of the service; with --from it is only written into the file',
+      '--server':
+        'the address of the service; with that of its automation service if it has its own, url=url; with --from it is only written into the file',
       '--dialect': 'with --from, the kind of service (default: what services of all kinds take)',
     },
     formats: BASIC_FORMATS,

@@ -270,7 +270,7 @@ const COMMAND_GROUPS: Groups<CommandName> = [
 /** The flags that many commands have in common. What only a few take is between these, under `Options:`. */
 const FLAG_GROUPS: Groups<FlagName> = [
   ['Which environments:', ['--file', '--env', '--selector', '--all', '--shard']],
-  ['The service:', ['--server', '--automation-url', '--dotenv', '--timeout', '--wait-ready']],
+  ['The service:', ['--server', '--dotenv', '--timeout', '--wait-ready']],
   [
     'Safety:',
     [

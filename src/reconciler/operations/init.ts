@@ -77,10 +77,13 @@ function checkAddresses({ server, automationUrl, from }: InitRequest): void {
   }
   if (automationUrl === undefined) return;
   if (server === undefined || from !== undefined)
-    throw new SetpointError('usage', '--automation-url needs --server, and no --from.');
+    throw new SetpointError(
+      'usage',
+      'The address of an automation service needs that of its server, and no --from.',
+    );
   if (isAddress('automation_url', automationUrl)) return;
   const message =
-    '--automation-url takes an http or https address, without userinfo, query and fragment.';
+    'An automation service has an http or https address, without userinfo, query and fragment.';
   throw new SetpointError('usage', message);
 }
 

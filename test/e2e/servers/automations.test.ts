@@ -288,9 +288,10 @@ it('no login in an address of a repository is shown', async () => {
 it('init refuses an address of an automation service that it cannot read, and writes nothing', async () => {
   const { run, front } = await startService();
   for (const [args, words] of [
-    [['--automation-url', front.url], 'needs --server'],
-    [['--server', front.url, '--automation-url', 'https://u:p@x.example.com'], 'http or https'],
-    [['--server', front.url, '--automation-url', 'embedded:'], 'http or https'],
+    [['--server', `${front.url}=${front.url}`, '--from', '.'], 'no --from'],
+    [['--server', `${front.url}=https://u:p@x.example.com`], 'http or https'],
+    [['--server', `${front.url}=embedded:`], 'http or https'],
+    [['--server', `${front.url}=`], 'takes an address'],
   ] as const)
     expect(await run('init', '-f', 'x.yaml', ...args)).toMatchObject({
       code: 3,

@@ -16,17 +16,24 @@ export async function initCommand(flags: Flags<'init'>, io: Io): Promise<number>
     if (targets !== undefined && targets.length > 1)
       throw usageError('init adds one environment at a time.', 'Name one with -e.');
     const dialect = resolveInitDialect(flags);
+    const [server, automationUrl] = splitAddresses(options.server);
     const document = await init({
       ...options,
       environment: targets?.[0],
       from: flags.from,
-      automationUrl: flags.automationUrl,
+      server,
+      automationUrl,
       dialect,
     });
     return await reporter.data(document, (style) => initText(document, style));
   } catch (thrown) {
     return reportFailure(thrown, flags, io);
   }
+}
+
+/** Splits the address of a service from that of its automation service: `https://a.example.com=https://b.example.com`. */
+function splitAddresses(text: string | undefined): readonly (string | undefined)[] {
+  return text?.split(/=(?=[a-z]+:)/i, 2) ?? [];
 }
 
 function resolveInitDialect({ dialect, from }: Flags<'init'>): EmbeddedDialect | undefined {
