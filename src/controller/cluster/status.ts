@@ -121,11 +121,13 @@ export function computeTargetStatus(known: TargetState, now: string): TargetStat
   const conditions = said.map(({ wait = '', ...one }): StatusCondition => {
     const last = before.conditions?.find(({ type }) => type === one.type);
     const lastTransitionTime = last?.status === one.status ? last.lastTransitionTime : now;
-    const { length } = one.message.slice(0, one.message.length - wait.length);
+    const start = one.message.slice(0, one.message.length - wait.length);
     const isSame =
-      last?.reason === one.reason && last.message.slice(0, length) === one.message.slice(0, length);
-    const message =
-      isSame && wait !== '' && last.message.length > length ? last.message : one.message;
+      wait !== '' &&
+      last?.reason === one.reason &&
+      last.message.startsWith(start) &&
+      last.message !== start;
+    const message = isSame ? last.message : one.message;
     return { ...one, message, lastTransitionTime, observedGeneration: generation };
   });
   const isRead = known.invalid !== null || isSuspended || isObserved(known);

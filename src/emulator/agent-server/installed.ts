@@ -253,8 +253,8 @@ function readPluginFolder(folder: string): SourceReading {
     return [{ name: skill.name, description: readTextMember(skill.thing, 'description') }];
   });
   const version = readTextMember(said, 'version') || '1.0.0';
-  const told = { name, version, description: readTextMember(said, 'description') };
-  return { kind: 'found', name, thing: { ...told, skills, files } };
+  const description = readTextMember(said, 'description');
+  return { kind: 'found', name, thing: { name, version, description, skills, files } };
 }
 
 function readFolderText(folder: string, name: string): string | undefined {

@@ -82,8 +82,7 @@ export function readApproval(
     );
   if (!(now < Date.parse(approval.expires_at)))
     throw createRefusal(`The approval ${name} expired at ${approval.expires_at}.`, APPROVE_AGAIN);
-  if (pathExists(join(data, FOLDER, `${name}.used.json`)))
-    throw createRefusal(`The approval ${name} was used before.`, APPROVE_AGAIN);
+  if (pathExists(formatUsePath(data, name))) throw createUsedRefusal(name);
   return approval;
 }
 
@@ -114,20 +113,28 @@ export async function useApproval(
 ): Promise<void> {
   const record = { name, used_at: new Date(use.now).toISOString(), used_by: use.by };
   try {
-    await writeFile(join(data, FOLDER, `${name}.used.json`), `${JSON.stringify(record)}\n`, {
+    await writeFile(formatUsePath(data, name), `${JSON.stringify(record)}\n`, {
       flag: 'wx',
       mode: 0o600,
       flush: true,
     });
   } catch (thrown) {
-    if (systemCode(thrown) === 'EEXIST')
-      throw createRefusal(`The approval ${name} was used before.`, APPROVE_AGAIN);
+    if (systemCode(thrown) === 'EEXIST') throw createUsedRefusal(name);
     throw new SetpointError(
       'output-failed',
       `The use of approval ${name} could not be recorded. Nothing was sent.`,
       { hint: 'Check that the folder of approvals is writable.', cause: thrown },
     );
   }
+}
+
+/** The path of the record of an approval's use. */
+function formatUsePath(data: string, name: string): string {
+  return join(data, FOLDER, `${name}.used.json`);
+}
+
+function createUsedRefusal(name: string): SetpointError {
+  return createRefusal(`The approval ${name} was used before.`, APPROVE_AGAIN);
 }
 
 const APPROVE_AGAIN = 'Plan again, and have that plan approved.';
