@@ -30,13 +30,22 @@ export async function observeAndPlan<O extends ObservedState | null>(
   input: PlanInput<O>,
 ): Promise<PlanResult<O>> {
   const observed = await input.settings.observe(input.signal);
+  const parts = await planWithUndeclared(input, observed);
+  return proveSafePlan(input, planEnvironment(input, observed, parts));
+}
+
+/** The parts of all that the file declares, and of what it does not declare if that is to be listed. */
+async function planWithUndeclared(
+  input: PlanInput<ObservedState | null>,
+  observed: ObservedState | null,
+): Promise<readonly PartPlan[]> {
+  if (input.listing === undefined) return planDeclared(input, observed);
   const ended = new AbortController();
   const signals = [ended.signal, ...(input.signal === undefined ? [] : [input.signal])];
   const undeclared = listUndeclaredItems(input, observed, AbortSignal.any(signals));
   try {
     const parts = await planDeclared(input, observed);
-    const all = [...parts, ...(await undeclared)];
-    return await proveSafePlan(input, planEnvironment(input, observed, all));
+    return [...parts, ...(await undeclared)];
   } finally {
     ended.abort();
   }
@@ -49,7 +58,7 @@ async function planDeclared(
 ): Promise<readonly PartPlan[]> {
   const read: Reading[] = [];
   const lacking: LackingError[] = [];
-  const readings = input.resources.map(async (resource) => resource.read(input, observed));
+  const readings = input.resources.flatMap((one) => startReading(one, input, observed) ?? []);
   for (const reading of await Promise.allSettled(readings)) {
     if (reading.status === 'fulfilled') read.push(reading.value);
     else if (reading.reason instanceof LackingError) lacking.push(reading.reason);
@@ -65,6 +74,20 @@ async function planDeclared(
     (plan, { judge }) => (observed === null || judge === undefined ? plan : judge(plan, observed)),
     parts,
   );
+}
+
+/** Begins to read a resource; null if the file declares nothing of it. Never throws. */
+function startReading(
+  { read }: ManagedResource,
+  input: PlanInput<ObservedState | null>,
+  observed: ObservedState | null,
+): Promise<Reading> | null {
+  try {
+    const reading = read(input, observed);
+    return reading === null ? null : Promise.resolve(reading);
+  } catch (error) {
+    return Promise.reject(error);
+  }
 }
 
 /** States that a service has nothing of a kind that the file declares: the kind, and where it is declared. */
