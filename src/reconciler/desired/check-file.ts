@@ -14,7 +14,7 @@ import {
   type ScalarNode,
   type Finding,
 } from './node.ts';
-import { findDoubtfulValues } from './doubtful-values.ts';
+import { findDoubtfulValues, findRepeatedEntries } from './doubtful-values.ts';
 import { createDiagnostic } from './report.ts';
 import { checkNative } from './native.ts';
 import { badNames, createValueFinding, missingKeys, unknownKeys } from './schema-findings.ts';
@@ -117,7 +117,7 @@ function checkBlocks(root: MapNode): PlacedFinding[] {
     if (holder.kind !== 'map') return [];
     const checks = CHECKED.filter(({ name }) => holder.members.has(name));
     const own = checks.flatMap(({ check }) => check?.(holder, path) ?? []);
-    return [...own, ...findDoubtfulValues(holder, path)];
+    return [...own, ...findDoubtfulValues(holder, path), ...findRepeatedEntries(holder, path)];
   });
 }
 

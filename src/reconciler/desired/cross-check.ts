@@ -5,10 +5,10 @@ import {
   LLM_PROFILES_FORM,
   META_PROFILES_FORM,
   PLUGINS_FORM,
-  resolveToolName,
   SECRETS_FORM,
   SKILLS_FORM,
 } from '../model/collection-forms.ts';
+import { NATIVE_SERVERS } from '../model/field.ts';
 import { MCP_LISTS } from '../model/mcp.ts';
 import { nativeNodes } from '../model/native-schema.ts';
 import { formatPath, type Path } from '../model/path.ts';
@@ -16,7 +16,8 @@ import type { Warning } from '../model/error.ts';
 import { isShowable } from '../model/secret-words.ts';
 import type { BlockName, Blocks } from './blocks.ts';
 import { moveFindings, movesByFormer, type Move } from './blocks/moved.ts';
-import { findBlockAndSettingDoubles, incompleteNamed, NAMED_SETTINGS } from './named-settings.ts';
+import { incompleteNamed } from './blocks/transports.ts';
+import { findBlockAndSettingDoubles, NAMED_SETTINGS } from './named-settings.ts';
 import {
   isNull,
   listMembers,
@@ -51,7 +52,11 @@ const ALL_CHECKED: readonly BlockName[] = [...CHECKED, ...NAMED_SETTINGS, 'moved
 export function changesCrossings(own: Blocks, shared: Blocks): boolean {
   const isIn = (blocks: Blocks): boolean =>
     ALL_CHECKED.some((block) => blocks[block] !== undefined);
-  return isIn(own) || (own.settings !== undefined && isIn(shared));
+  const { settings } = own;
+  return (
+    isIn(own) ||
+    (settings !== undefined && (isIn(shared) || findNode(settings, NATIVE_SERVERS) !== undefined))
+  );
 }
 
 /** Finds contradictions in a target. A name that it does not declare, although it declares others of the kind, is a warning. */
@@ -372,7 +377,7 @@ function incompleteAgentProfile(one: Member): PlacedFinding[] {
       path: [block, key, name],
     },
   }));
-  findings.push(...findForeignCondenserMembers(one), ...findRepeatedTools(one));
+  findings.push(...findForeignCondenserMembers(one));
   if (isAcp || member(node, 'llm_profile') !== undefined) return findings;
   const missing = createMentionFinding(one, block, {
     code: 'missing-key',
@@ -380,30 +385,6 @@ function incompleteAgentProfile(one: Member): PlacedFinding[] {
     hint: 'Add llm_profile: the LLM profile of the agent, by its name.',
   });
   return [...findings, ...missing];
-}
-
-/** Tools that a list names again: a server stores each once, with the parameters of one. */
-function findRepeatedTools({ key, node }: Member): PlacedFinding[] {
-  const path = [AGENT_PROFILES_FORM.block, key, 'tools'];
-  const places = new Map<string, string>();
-  return nodesListed(node, 'tools').flatMap((tool, index): PlacedFinding[] => {
-    const named = member(tool, 'name');
-    const name = readNodeText(named);
-    if (named === undefined || name === undefined || mayHoldReference(name)) return [];
-    const called = resolveToolName(name);
-    const first = places.get(called);
-    const { file, line } = locate(named.file, named.at);
-    const own = [...path, String(index)];
-    places.set(called, first ?? `${formatPath(own)} (${file}:${line})`);
-    if (first === undefined) return [];
-    const finding = {
-      code: 'declared-twice',
-      message: `${formatPath(own)} is the same tool as ${first}.`,
-      hint: 'Keep one of the two: a server stores each tool once.',
-      path: [...own, 'name'],
-    } as const;
-    return [{ file: named.file, at: named.at, finding }];
-  });
 }
 
 /** Members that a condenser of the declared kind does not have: a server drops them. */

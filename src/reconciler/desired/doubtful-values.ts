@@ -1,8 +1,18 @@
 import { NATIVE_SERVERS } from '../model/field.ts';
 import { MCP_LISTS } from '../model/mcp.ts';
-import { isList, isRecord, type Value } from '../model/value.ts';
+import { findRepeats, KEYED_LISTS, toPlanPath } from '../model/keyed-lists.ts';
+import { formatPath } from '../model/path.ts';
+import { isRecord, type Value } from '../model/value.ts';
 import { createFindingForNode, type FilePath } from './blocks/block.ts';
-import { findNode, type MapNode, plainValue, type PlacedFinding } from './node.ts';
+import {
+  findNode,
+  locate,
+  member,
+  plainValue,
+  readNodeText,
+  type MapNode,
+  type PlacedFinding,
+} from './node.ts';
 
 /*
  * Values that have the right form, and with which something does not work: what servers refuse because of a rule of theirs, and what they store although
@@ -99,19 +109,6 @@ const RULES: readonly Rule[] = [
   },
   {
     isRefused: true,
-    places: [[...AGENT, 'agent_context', 'skills', '*', 'name']],
-    judge: (value, near) => {
-      const skills = near(1);
-      const alike = isList(skills)
-        ? skills.filter((one) => isRecord(one) && one['name'] === value)
-        : [];
-      return alike.length < 2
-        ? null
-        : ['Another skill of this list has the same name.', 'Keep one of them.'];
-    },
-  },
-  {
-    isRefused: true,
     places: [
       ['mcp_servers', '*', 'auth'],
       ['settings', ...NATIVE_SERVERS, '*', 'auth'],
@@ -154,6 +151,35 @@ export function findDoubtfulValues(holder: MapNode, path: FilePath): PlacedFindi
         const finding = { severity, code, message, hint, path: [...path, ...place] };
         return [createFindingForNode(node, finding)];
       }),
+  );
+}
+
+/** Finds entries of a list that are the same to a server. A plan judges those that a reference names. */
+export function findRepeatedEntries(holder: MapNode, path: FilePath): PlacedFinding[] {
+  return KEYED_LISTS.flatMap(({ place, key, noun, normalize }) =>
+    expandPlace(holder, place).flatMap((at): PlacedFinding[] => {
+      const list = findNode(holder, at);
+      const named = (list?.kind === 'list' ? list.items : []).map((entry) => member(entry, key));
+      const keys = named
+        .map(readNodeText)
+        .map((text = '') => (text === '' || isReferring(text) ? null : normalize(text)));
+      return findRepeats(keys).flatMap(({ again, first }) => {
+        const [own, other] = [named[again], named[first]];
+        if (own === undefined || other === undefined) return [];
+        const [entry, earlier] = [again, first].map((index) =>
+          formatPath(toPlanPath([...at, String(index)])),
+        );
+        const { file, line } = locate(other.file, other.at);
+        return [
+          createFindingForNode(own, {
+            code: 'declared-twice',
+            message: `${entry} is the same ${noun} as ${earlier} (${file}:${line}).`,
+            hint: `Keep one of the two: a server takes each ${noun} once.`,
+            path: [...path, ...at, String(again), key],
+          }),
+        ];
+      });
+    }),
   );
 }
 

@@ -5,7 +5,7 @@ import type { DesiredField, NamedSettings } from '../model/state.ts';
 import { createRecord, type Value, isRecord } from '../model/value.ts';
 import { findExhaustiveBlocks, MARKETPLACE_PLACE } from './blocks/collections.ts';
 import { MARKETPLACES_FIELD } from './blocks/settings.ts';
-import { findNamedTransportFaults } from './blocks/transports.ts';
+import { isNodeSet } from './blocks/transports.ts';
 import type { Blocks } from './blocks.ts';
 import { resolveNativeValue } from './native.ts';
 import {
@@ -216,49 +216,6 @@ function createRepeatedFinding(
     path,
   } as const;
   return { ...at, finding };
-}
-
-/** Finds items without a required member: the url or command of a server and its transport, the place of a marketplace. */
-export function incompleteNamed({ mcp_servers: servers, marketplaces: places }: Blocks) {
-  return [
-    ...findNamedTransportFaults(servers, ['mcp_servers']),
-    ...listMembers(servers).flatMap((one) =>
-      isNull(one.node) || ['url', 'command'].some((key) => isNodeSet(member(one.node, key)))
-        ? []
-        : [
-            createMissingFinding(
-              one,
-              'mcp_servers',
-              'url or command',
-              'Add url, or command for a program.',
-            ),
-          ],
-    ),
-    ...listMembers(places).flatMap((one) =>
-      isNull(one.node) || isNodeSet(member(one.node, 'source'))
-        ? []
-        : [createMissingFinding(one, 'marketplaces', 'source', 'Add source: github:owner/repo.')],
-    ),
-  ];
-}
-
-function isNodeSet(node: Node | undefined): boolean {
-  return node !== undefined && !(node.kind === 'scalar' && node.value === null);
-}
-
-function createMissingFinding(
-  { key, keyFile, keyAt }: Member,
-  block: string,
-  what: string,
-  hint: string,
-): PlacedFinding {
-  const finding = {
-    code: 'missing-key',
-    message: `${what} is missing here.`,
-    hint,
-    path: [block, key],
-  } as const;
-  return { file: keyFile, at: keyAt, finding };
 }
 
 /**

@@ -10,6 +10,7 @@ import {
   type ItemReference,
 } from '../model/collection.ts';
 import { listRecordEntries, MCP_LISTS, listPathedEntries, OTHERS } from '../model/mcp.ts';
+import { describeRepeatedEntries } from '../model/keyed-lists.ts';
 import { formatPath } from '../model/path.ts';
 import { isRecord } from '../model/value.ts';
 import { managesEntry, managesField } from '../plan/declared.ts';
@@ -166,8 +167,11 @@ export async function resolveReferences(
   changes: readonly Pick<Change, 'path'>[],
 ): Promise<void> {
   const { desired, resources } = input;
+  const repeats = describeRepeatedEntries(desired);
+  if (repeats.length > 0)
+    throw createUnsentError(repeats, 'Keep one of the two: a server takes each once.');
   const problems = itemReferences(desired).flatMap((one) => describeEndedItem(one, desired));
-  if (problems.length > 0) throw unresolvable(problems);
+  if (problems.length > 0) throw createUnsentError(problems, CORRECT);
   if (settings === null || settings.saved === true) return;
   const isWritten = ({ path: [block, name] }: ItemReference): boolean =>
     changes.some(({ path }) => path[0] === block && path[1] === name);
@@ -188,13 +192,14 @@ export async function resolveReferences(
     const noun = named?.form.resource ?? 'mcp server';
     problems.push(...asked.flatMap((one) => describeReferenceProblem(one, noun, found)));
   }
-  if (problems.length > 0) throw unresolvable(problems);
+  if (problems.length > 0) throw createUnsentError(problems, CORRECT);
 }
 
-function unresolvable(problems: readonly string[]): SetpointError {
-  return new SetpointError('unfit-for-service', `${problems.join(' ')} Nothing was sent.`, {
-    hint: 'Correct the name, or declare what it names.',
-  });
+const CORRECT = 'Correct the name, or declare what it names.';
+
+function createUnsentError(problems: readonly string[], hint: string): SetpointError {
+  const message = `${problems.join(' ')} Nothing was sent.`;
+  return new SetpointError('unfit-for-service', message, { hint });
 }
 
 /** Describes a name, from a reference, of an item that the file removes or renames. Such a name in the file itself is found without a plan. */

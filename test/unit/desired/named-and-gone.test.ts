@@ -73,7 +73,9 @@ it.each([
   [
     'two marketplaces of one name',
     'settings: { registered_marketplaces: [{ name: a, source: "github:x/a" }, { name: b, source: "github:x/b" }, { name: a, source: "github:x/c" }] }',
-    ['3: Another entry of the list has this name.'],
+    [
+      '3: registered_marketplaces[2] is the same marketplace as registered_marketplaces[0] (settings.yaml:3).',
+    ],
   ],
   [
     'a tool by its name and by its class',
@@ -81,6 +83,21 @@ it.each([
     [
       '8: agent_profiles.a.tools[1] is the same tool as agent_profiles.a.tools[0] (settings.yaml:7).',
     ],
+  ],
+  [
+    'an mcp server at its native place that cannot be reached',
+    'settings: { agent_settings: { mcp_config: { a: { cwd: x }, c: { url: null }, d: { command: npx } } } }',
+    ['3: url or command is missing here.', '3: url or command is missing here.'],
+  ],
+  [
+    'an mcp server at its native place that no file can name',
+    'settings: { agent_settings: { mcp_config: { " a": { command: npx } } } }',
+    ['3: Invalid mcp server name.'],
+  ],
+  [
+    'one of an environment',
+    'environments:\n  e:\n    settings: { agent_settings: { mcp_config: { a: { cwd: x } } } }',
+    ['5: url or command is missing here.'],
   ],
   [
     'tools that differ, or may',

@@ -22,7 +22,6 @@ import { identityMember, MCP_LISTS, type McpList } from '../../model/mcp.ts';
 import { isSecretNode } from '../../model/native-schema.ts';
 import { isSensitiveName } from '../../model/secret-words.ts';
 import { isList, isRecord, createRecord, type Value } from '../../model/value.ts';
-import { mayHoldReference } from '../references.ts';
 import { envPairs, splitShellLine } from '../lines.ts';
 import {
   findExpectation,
@@ -40,7 +39,6 @@ export const settings: Block<'settings'> = {
     ...notSettable(holder, path),
     ...duplicateEntries(holder, path),
     ...findTransportFaults(holder, path),
-    ...duplicateMarketplaces(holder, path),
   ],
   isQuotable: isQuotableSetting,
   textForm,
@@ -165,29 +163,6 @@ function duplicateEntries(holder: MapNode, path: FilePath): PlacedFinding[] {
 }
 
 export const MARKETPLACES_FIELD = 'registered_marketplaces';
-
-/** Marketplaces that a list names again: a server refuses the list. */
-function duplicateMarketplaces(holder: MapNode, path: FilePath): PlacedFinding[] {
-  const list = member(member(holder, 'settings'), MARKETPLACES_FIELD);
-  const names = new Set<string>();
-  return (list?.kind === 'list' ? list.items : []).flatMap((entry, index) => {
-    const named = member(entry, 'name');
-    const name = readNodeText(named)?.trim() ?? '';
-    if (named === undefined || name === '' || mayHoldReference(name)) return [];
-    if (!names.has(name)) {
-      names.add(name);
-      return [];
-    }
-    return [
-      createFindingForNode(named, {
-        code: 'declared-twice',
-        message: 'Another entry of the list has this name.',
-        hint: 'Keep one of the two: a marketplace is identified by its name.',
-        path: [...path, 'settings', MARKETPLACES_FIELD, String(index), 'name'],
-      }),
-    ];
-  });
-}
 
 /** The entries of the mcp lists. */
 function listMcpEntries(
