@@ -6,10 +6,15 @@ import type { Run } from '../model/plan.ts';
  * Makes this process end quickly although it sends requests: it would wait at its end until V8 has optimised undici's WebAssembly,
  * longer than a request takes. The quick compiler alone is enough. And it checks a function when that first runs: all at once would be
  * work for other threads, which a busy machine waits for. Called before the first request; nothing else of the process may rely on V8's
- * optimising compiler for WebAssembly.
+ * optimising compiler for WebAssembly. V8 of Node 26 no longer takes the two flags in the middle from the first, and then optimises
+ * undici's parser at the second answer, for 30 ms.
  */
 export function endQuickly(): void {
-  process.getBuiltinModule('node:v8').setFlagsFromString('--liftoff-only --wasm-lazy-validation');
+  process
+    .getBuiltinModule('node:v8')
+    .setFlagsFromString(
+      '--liftoff-only --no-wasm-tier-up --no-wasm-dynamic-tiering --wasm-lazy-validation',
+    );
 }
 
 /**

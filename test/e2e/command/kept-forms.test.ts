@@ -94,6 +94,29 @@ it.skipIf(process.platform === 'win32')('what a run over many environments keeps
   expect(run('plan')).toEqual(['commands.cjs kept', 'plan.cjs kept']);
 });
 
+it('V8 optimises no WebAssembly of a command, however many answers it reads', () => {
+  const environments = Object.fromEntries(Array.from({ length: 40 }, (_, at) => [`e${at}`, {}]));
+  const folder = folderWith({
+    'settings.yaml': JSON.stringify({
+      version: 1,
+      server: { url: 'embedded:' },
+      settings: { language: 'en' },
+      environments,
+    }),
+    'trace.cjs': `require('node:v8').setFlagsFromString('--trace-wasm-compilation-times');`,
+  });
+  onTestFinished(() => folder.remove());
+  const command = join(import.meta.dirname, '../../../dist/bin/setpoint.cjs');
+  const { stdout } = spawnSync(
+    process.execPath,
+    ['--require', './trace.cjs', command, 'plan', '-q'],
+    { cwd: folder.path, encoding: 'utf8' },
+  );
+  const lines = stdout.split('\n');
+  expect(lines.filter((line) => line.includes('using Liftoff'))).not.toEqual([]);
+  expect(lines.filter((line) => line.includes('using TurboFan'))).toEqual([]);
+});
+
 describe.skipIf(process.platform === 'win32')('the compiled form', () => {
   itEach(
     [
