@@ -93,6 +93,14 @@ function isTextList({ type, items }) {
   return [type].flat().includes('array') && items?.type === 'string';
 }
 
+/** True for a list of text; `text` or `flag` for one that takes such a value as well. */
+function listFact(variants) {
+  const others = variants.filter((variant) => !isTextList(variant));
+  if (others.length === variants.length) return {};
+  const types = others.flatMap(({ type }) => type);
+  return { list: others.length === 0 || (types.includes('boolean') ? 'flag' : 'text') };
+}
+
 /** What a schema has of a member by itself. `inner`: the members of a map that is written in place. */
 function factsOf(node, context) {
   const { defs, typeOf } = context;
@@ -108,7 +116,7 @@ function factsOf(node, context) {
     const inEach = each === undefined ? {} : eachOf(factsOf(each, { defs, typeOf }));
     return merged(facts, {
       ...inEach,
-      ...(variants.every(isTextList) ? { list: true } : {}),
+      ...listFact(variants),
       ...(format === 'password' ? { secret: true } : {}),
       ...(isNumber ? { number: true } : {}),
       ...(texts.length === 0 ? {} : { words: texts }),

@@ -23,6 +23,7 @@ import { fieldNamed, fields, NATIVE_PARTS } from '../model/field.ts';
 import { bareUrl } from '../model/address.ts';
 import { identityMember, isMcpList } from '../model/mcp.ts';
 import { formatPath, parsePath, type Path } from '../model/path.ts';
+import { findPathFacts } from '../model/path-facts.ts';
 import { suggest } from '../model/wording.ts';
 
 /** A place of the file that a command line names. */
@@ -177,6 +178,8 @@ function describeValueForm(
   { types, secret }: Expectation,
 ): ReferenceForm {
   if (secret) return 'whole';
+  const place = schemaPath[0] === 'settings' ? schemaPath.slice(1) : schemaPath;
+  if (findPathFacts(place).list !== false) return 'whole';
   const single = types.some((type) => type !== 'object' && type !== 'array' && type !== 'null');
   return single ? FORMS[findTextKind(schemaPath)] : 'none';
 }

@@ -108,7 +108,8 @@ export function missingKeys(
     const finding = {
       code: 'missing-key',
       message: `${key} is missing ${top ? 'at the top of the file' : 'here'}.`,
-      hint: top
+      hint:
+        top || expected.description === ''
         ? `Add ${key}: ${expected.values[0] ?? '…'}.`
         : `Add ${key}: ${expected.description.replace(/^The /, 'the ')}`,
       path,

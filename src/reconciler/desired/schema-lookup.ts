@@ -123,15 +123,20 @@ function computeExpectation(branches: readonly Schema[]): Expectation {
       own.find(({ propertyNames }) => propertyNames !== undefined)?.propertyNames?.pattern ?? null,
     filled: own.some(({ minLength, minProperties }) => (minLength ?? minProperties ?? 0) > 0),
     keys: own.flatMap((branch) => Object.keys(branch.properties ?? {})),
-    description: branches.find((branch) => branch.description !== undefined)?.description ?? '',
+    description: branches.find(hasOwnDescription)?.description ?? '',
     fallback: branches.find((branch) => branch.default !== undefined)?.default,
   };
+}
+
+/** A description of any place that takes a reference describes none of them. */
+function hasOwnDescription({ description }: Schema): boolean {
+  return description !== undefined && !OF_REFERENCES.test(description);
 }
 
 /** The schema's description at a path, up to the first full stop or semicolon; empty if it has none of its own. */
 export function firstSentence(path: readonly string[]): string {
   const { description } = findExpectation(path);
-  if (description === '' || OF_REFERENCES.test(description)) return '';
+  if (description === '') return '';
   const [first = description] = /^.*?(?<!\b(?:e\.g|i\.e))(?=[.;](?:\s|$))/s.exec(description) ?? [];
   const line = first.replaceAll(/\s+/g, ' ');
   return `${line.length <= LONGEST ? line : line.replace(/(?<=.{20})(?: \(| [–—] |: ).*$/s, '')}.`;
@@ -141,7 +146,7 @@ const LONGEST = 120;
 
 /** The description in the schema of any place that takes a reference. */
 const OF_REFERENCES =
-  /^(?:A value from outside the file|Text with references inside|One reference)\b/;
+  /^(?:A value from outside the file|Text with references inside|One reference, \$)/;
 
 /** The branch itself and those it refers to; a description or default next to a choice becomes a branch of its own. */
 function listSchemaBranches(branch: Schema): Schema[] {

@@ -161,7 +161,10 @@ function usable(secret: Secret, path: Path, note: ReferenceSource['resolved']): 
   const { ref } = secret;
   if (ref === null) return secret;
   const { use, list, item, words } = findPathFacts(path);
-  if (list) return splitAtCommas(secret, ref, path, note);
+  const text = list === false ? '' : String(secret.reveal());
+  if (list === 'flag' && ['true', 'false'].includes(text)) return new Secret(text === 'true', ref);
+  if (list === true || list === 'flag' || text.includes(','))
+    return splitAtCommas(text, ref, path, note);
   const verdict = isFree(use) ? '' : secret.compareWith((text) => findFlaw(text, use)?.what ?? '');
   if (verdict !== '') return describeUnusable(ref, verdict, secret.identity);
   // The plan finds an item by its name, and what a word of a closed list clears. Documents mask a name by the values of the references.
@@ -174,12 +177,11 @@ function usable(secret: Secret, path: Path, note: ReferenceSource['resolved']): 
 
 /** Returns the list that the value of a reference is, each part judged; unseen if a part is empty. An empty text is an empty list. */
 function splitAtCommas(
-  secret: Secret,
+  text: string,
   ref: string,
   path: Path,
   note: ReferenceSource['resolved'],
 ): Value {
-  const text = String(secret.reveal());
   const parts = text === '' ? [] : text.split(',').map((part) => part.trim());
   if (parts.includes(''))
     return describeUnusable(ref, 'has an empty part between its commas', null);

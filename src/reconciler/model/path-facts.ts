@@ -2,7 +2,7 @@ import { fieldNamed, NATIVE_SERVERS } from './field.ts';
 import { isMcpList } from './mcp.ts';
 import type { Path } from './path.ts';
 import { holdsSecretText, isSecretText } from './secret-words.ts';
-import type { Code, MemberFacts, Safety } from './type-facts.ts';
+import type { Code, ListFact, MemberFacts, Safety } from './type-facts.ts';
 import { TYPES } from './types.gen.ts';
 
 /**
@@ -27,8 +27,8 @@ export interface Facts {
   readonly use: TextUse;
   /** The texts that a schema names; empty for other places, and for those of secrets. */
   readonly words: readonly string[];
-  /** True for a list of text: the value of one reference there is split at commas. */
-  readonly list: boolean;
+  /** Not false for a list of text: the value of one reference there is split at commas. */
+  readonly list: ListFact;
   /** True if only the server writes the value: it is not compared, and a write neither sends nor loses it. */
   readonly served: boolean;
 }
@@ -102,7 +102,7 @@ export function findPathFacts(path: Path): Facts {
     item: own.item ?? null,
     use: findTextUse(chain),
     words: isSecret ? [] : (own.words ?? []),
-    list: own.list === true,
+    list: own.list ?? false,
     served: chain.some(({ served }) => served === true),
   };
 }

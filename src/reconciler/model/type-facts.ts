@@ -22,13 +22,15 @@ export interface Safety {
   readonly lowered: string;
 }
 
+/** True for a list of text; `text` or `flag` for a place that takes one text, or true and false, as well. */
+export type ListFact = boolean | 'text' | 'flag';
+
 /** The facts in types.gen.ts about a member of a type. */
 export interface MemberFacts {
   /** The type of the value, or, with `many`, of each value in a map or list. */
   readonly type?: string;
   readonly many?: boolean;
-  /** True for a list of text. */
-  readonly list?: boolean;
+  readonly list?: ListFact;
   /** The differences for each value in a map or list. */
   readonly each?: MemberFacts;
   readonly secret?: boolean;

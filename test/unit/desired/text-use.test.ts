@@ -178,7 +178,7 @@ describe('a reference to a word of a closed list', () => {
 
 describe('a list of text that is one reference', () => {
   const lists = [...new Set(PLACES.map((path) => path.slice(0, -1)))].filter(
-    (path) => path.length > 0 && findPathFacts(path).list,
+    (path) => path.length > 0 && findPathFacts(path).list !== false,
   );
   const writable = (path: Path): readonly string[] =>
     Object.hasOwn(TYPES['Settings'] ?? {}, path[0] ?? '') ? ['settings', ...path] : path;
@@ -187,8 +187,21 @@ describe('a list of text that is one reference', () => {
     const names = lists.map((path) => path.at(-1));
     for (const name of ['disabled_skills', 'args', 'acp_args', 'mcp_servers', 'tags', 'keywords'])
       expect(names).toContain(name);
-    expect(names).not.toContain('scopes');
-    expect(names).not.toContain('auto_load');
+    for (const name of ['scopes', 'auto_load']) expect(names).toContain(name);
+  });
+
+  it('is one text, or true or false, where the place takes that as well', () => {
+    const take = (name: string, text: string) => {
+      const path = lists.find((one) => one.at(-1) === name) ?? [];
+      const value = withUsable(new Secret(text, '${env:A}'), path);
+      return value instanceof Secret ? value.reveal() : value;
+    };
+    expect(take('scopes', 'read write')).toBe('read write');
+    expect(take('scopes', '')).toBe('');
+    expect(take('auto_load', 'true')).toBe(true);
+    expect(take('auto_load', 'false')).toBe(false);
+    expect(take('auto_load', 'deploy')).toHaveLength(1);
+    expect(take('auto_load', '')).toEqual([]);
   });
 
   it.each(lists.map((path) => [formatPath(path), path]))('%s', (_, path) => {
@@ -201,7 +214,8 @@ describe('a list of text that is one reference', () => {
     const own = (text: string) => (isName ? text : [text, '${env:A}']);
     expect(shown).toEqual([own('a'), own('b')]);
     expect(noted).toEqual(['a', 'b']);
-    expect(withUsable(new Secret('', '${env:A}'), path)).toEqual([]);
+    if (findPathFacts(path).list !== 'text')
+      expect(withUsable(new Secret('', '${env:A}'), path)).toEqual([]);
     for (const text of [',', 'a,', ',a', 'a,,b', 'a, ,b']) {
       const value = withUsable(new Secret(text, '${env:A}'), path);
       expect((value as UnseenSecret).unseen.reason).toBe(
