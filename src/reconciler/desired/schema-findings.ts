@@ -110,8 +110,8 @@ export function missingKeys(
       message: `${key} is missing ${top ? 'at the top of the file' : 'here'}.`,
       hint:
         top || expected.description === ''
-        ? `Add ${key}: ${expected.values[0] ?? '…'}.`
-        : `Add ${key}: ${expected.description.replace(/^The /, 'the ')}`,
+          ? `Add ${key}: ${expected.values[0] ?? '…'}.`
+          : `Add ${key}: ${expected.description.replace(/^The /, 'the ')}`,
       path,
     } as const;
     if (top) return [{ file: root.file, at: 0, finding }];

@@ -265,7 +265,8 @@ function insertSecretValues(
     const path = parsePath(text);
     const isBlock = DATA.some((name) => name === path?.[0]);
     // A block as a whole has a value from elsewhere only if it is a list of text.
-    const isPlace = isBlock && path !== null && (path.length > 1 || findPathFacts(path).list !== false);
+    const isPlace =
+      isBlock && path !== null && (path.length > 1 || findPathFacts(path).list !== false);
     const next = isPlace ? setBlockValue(filled, path, value, own) : null;
     if (next === null) unknown.push(text);
     else filled = next;

@@ -155,7 +155,8 @@ export type EmbeddedDialect = (typeof EMBEDDED_DIALECTS)[number];
 export interface EmbeddedAddress {
   /** The file of the store; empty for the one next to the settings. */
   readonly path: string;
-  readonly dialect: EmbeddedDialect;
+  /** Null if the address names none. */
+  readonly dialect: EmbeddedDialect | null;
 }
 
 const EMBEDDED_SCHEME = 'embedded:';
@@ -170,7 +171,7 @@ export function parseEmbeddedAddress(url: string): EmbeddedAddress | null {
   if (!isEmbedded(url)) return null;
   const rest = url.slice(EMBEDDED_SCHEME.length);
   const at = rest.lastIndexOf(MARK);
-  if (at < 0) return { path: rest, dialect: 'settings-v0' };
+  if (at < 0) return { path: rest, dialect: null };
   const named = rest.slice(at + MARK.length);
   const dialect = EMBEDDED_DIALECTS.find((one) => one === named);
   return dialect === undefined ? null : { path: rest.slice(0, at), dialect };

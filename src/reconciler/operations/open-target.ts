@@ -107,8 +107,7 @@ async function openTarget(
   const timeout = options.timeout ?? DEFAULT_TIMEOUT;
   const folder = dirname(target.file);
   const store = resolveEmbeddedStore(server, folder, options);
-  const embedded =
-    store === null ? null : await startEmbedded(store, parseEmbeddedAddress(server.url)?.dialect);
+  const embedded = store === null ? null : await startEmbedded(store, findEmbeddedDialect(server));
   const connection = connect(embedded === null ? server : { ...server, url: embedded.url }, {
     timeout,
     clock,
@@ -233,9 +232,15 @@ export function resolveEmbeddedStore(
   return writePlace(resolve(state ?? folder, BARE_STORE), state ?? folder);
 }
 
+/** The address names the dialect of the embedded service, or `server.dialect` does. */
+function findEmbeddedDialect({ url, dialect }: ServerSettings): EmbeddedDialect {
+  const named = parseEmbeddedAddress(url)?.dialect ?? null;
+  return named ?? (dialect === 'auto' ? 'settings-v0' : dialect);
+}
+
 async function startEmbedded(
   data: string,
-  dialect: EmbeddedDialect = 'settings-v0',
+  dialect: EmbeddedDialect,
 ): Promise<{ url: string; close(): Promise<void> }> {
   const { startEmulator } = await import('../../emulator/start.ts');
   try {

@@ -254,6 +254,14 @@ describe('embedded:', () => {
     expect(storeOf(folder)).not.toContain('key-one');
   });
 
+  it.each(['settings-v0', 'app-server', 'agent-server'])('server.dialect is %s', async (name) => {
+    const file = embeddedFile('embedded:');
+    use({ 'settings.yaml': file.replace(' }', `, dialect: ${name} }`) });
+    const { code, stdout } = await run(['plan', '-o', 'json']);
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({ environments: [{ dialect: name }] });
+  });
+
   it('a dialect that there is not is a problem of the file', async () => {
     use({ 'settings.yaml': embeddedFile('embedded:./store.json?dialect=v2') });
     const { code, stderr } = await run(['validate']);

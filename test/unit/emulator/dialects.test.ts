@@ -32,11 +32,11 @@ it('there is an embedded service for every dialect that setpoint speaks', () => 
 });
 
 it.each([
-  ['embedded:', { path: '', dialect: 'settings-v0' }],
-  ['embedded:./a.json', { path: './a.json', dialect: 'settings-v0' }],
+  ['embedded:', { path: '', dialect: null }],
+  ['embedded:./a.json', { path: './a.json', dialect: null }],
   ['embedded:?dialect=app-server', { path: '', dialect: 'app-server' }],
   ['embedded:a?b.json?dialect=agent-server', { path: 'a?b.json', dialect: 'agent-server' }],
-  ['embedded:a?b.json', { path: 'a?b.json', dialect: 'settings-v0' }],
+  ['embedded:a?b.json', { path: 'a?b.json', dialect: null }],
   ['embedded:a.json?dialect=v2', null],
   ['embedded:a.json?dialect=', null],
   ['https://a.example.com/?dialect=app-server', null],
