@@ -9,7 +9,7 @@ import {
   withMembers,
   withPart,
 } from '../effects/stored.ts';
-import { MODEL_PART, type FieldName } from '../model/field.ts';
+import { fieldNamed, MODEL_PART, type FieldName } from '../model/field.ts';
 import {
   listRecordEntries,
   MCP_LISTS,
@@ -18,15 +18,17 @@ import {
   USUAL_AUTH,
   USUAL_TRANSPORT,
 } from '../model/mcp.ts';
+import { pathNamed } from '../model/path.ts';
 import { isMaskedSecret } from '../model/secret-words.ts';
 import { Secret, UnseenSecret } from '../model/secret.ts';
-import type { ObservedState, Prediction } from '../model/state.ts';
+import type { ObservedState, Prediction, SecretState } from '../model/state.ts';
 import {
   isList,
   isRecord,
   assignPath,
   createRecord,
   filterMembers,
+  isEmpty,
   mapRecord,
   readPath,
   type Value,
@@ -84,7 +86,7 @@ export function readStored(
   keys: ValueRecord = NONE,
 ): Stored {
   const stored = withTokens(nestAnswer(observed, places, 'without null'));
-  const known = withMembers(parts, { settings: withKeys(stored, observed, keys) });
+  const known = withMembers(parts, { settings: withKeys(stored, places, observed, keys) });
   return decode(shapeSettings(effects, known), observed);
 }
 
@@ -156,14 +158,24 @@ function nestServer(list: McpList, entry: ValueRecord): readonly [string, Value]
   return [typeof name === 'string' ? name : '', withMembers(createRecord(members), own)];
 }
 
+/** Settings with a token for each secret that is stored and not shown. `keys`: those of the llm. */
 function withKeys(
   settings: ValueRecord,
-  { secrets }: ObservedState,
+  places: Places,
+  { secrets, hidden }: ObservedState,
   keys: ValueRecord,
 ): ValueRecord {
-  if (!isRecord(readPath(settings, MODEL_PART))) return settings;
-  const api_key = secrets.get('llm_api_key') === 'stored' ? new UnseenSecret() : null;
-  return withPart(settings, MODEL_PART, { api_key, ...keys });
+  const isStored = ([name, state]: readonly [string, SecretState]): boolean =>
+    state === 'stored' || (state === 'not-reported' && fieldNamed(name) !== undefined);
+  const reported = [...secrets].filter(isStored).map(([name]) => name);
+  const known = [...reported, ...hidden].reduce((made, name) => {
+    const place = places.get(name as FieldName) ?? pathNamed(name);
+    const isHere = place.length === 1 || isRecord(readPath(made, place.slice(0, -1)));
+    return isHere && isEmpty(readPath(made, place))
+      ? assignPath(made, place, new UnseenSecret())
+      : made;
+  }, settings);
+  return isRecord(readPath(known, MODEL_PART)) ? withPart(known, MODEL_PART, keys) : known;
 }
 
 /** A record with a token in place of each secret that the service does not show. */

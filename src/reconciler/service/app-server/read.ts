@@ -223,16 +223,14 @@ export const APP_STORAGE: Storage = {
     );
   },
   encode: (record, stored) => {
-    const {
-      model,
-      base_url: address,
-      api_key: key,
-    } = readRecord(stored, 'settings', ...MODEL_PART);
-    const isOwn = !isEmpty(address) && address === providerAddress(model);
-    const shown = isOwn ? withPart(record, MODEL_PART, { base_url: null }) : record;
+    const settings = readRecord(stored, 'settings');
+    const { model, base_url: address, api_key: key } = readRecord(settings, ...MODEL_PART);
+    const base_url = address === providerAddress(model) ? null : (address ?? null);
+    const shown = isEmpty(address) ? record : withPart(record, MODEL_PART, { base_url });
     const profiles = readRecord(record, 'llm_profiles');
     const answer = withMembers(shown, {
       llm_api_key_set: !isEmpty(key),
+      search_api_key_set: !isEmpty(settings['search_api_key']),
       ...(Object.keys(profiles).length === 0
         ? {}
         : {

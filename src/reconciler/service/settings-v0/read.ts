@@ -2,7 +2,7 @@ import type { SetpointError } from '../../model/error.ts';
 import { fieldNamed, fields } from '../../model/field.ts';
 import { holdsMaskText, isSensitiveName, looksLikeToken } from '../../model/secret-words.ts';
 import { MCP_DEFAULTS, MCP_LISTS, type McpList, isMcpList } from '../../model/mcp.ts';
-import { Secret, UnseenSecret } from '../../model/secret.ts';
+import { Secret } from '../../model/secret.ts';
 import type { ObservedState, Prediction, SecretState, SettingsWrite } from '../../model/state.ts';
 import {
   onceFor,
@@ -70,18 +70,12 @@ export const EMPTY_STORE: ObservedState = {
 export const V0_STORAGE: Storage = {
   effects: EFFECTS,
   places: new Map(),
-  decode: (shown, { answer, secrets, hidden }) => {
+  decode: (shown, { answer }) => {
     const settings = filterMembers(
       readRecord(shown, 'settings'),
       (name) => !isFlagOrToken(name, answer),
     );
-    // A field of a later version may be shown although a flag reports it, too.
-    const unseen = [...secrets]
-      .filter(([name, state]) => state !== 'not-stored' && isEmpty(settings[name]))
-      .map(([name]) => name);
-    const tokens = [...unseen, ...hidden].map((name) => [name, new UnseenSecret()] as const);
-    const whole = withMembers(settings, Object.fromEntries(tokens));
-    return withMembers(shown, { settings: shapeStored(EFFECTS, SETTINGS_TYPE, whole) });
+    return withMembers(shown, { settings: shapeStored(EFFECTS, SETTINGS_TYPE, settings) });
   },
   encode: (record, stored) => {
     const settings = readRecord(stored, 'settings');
