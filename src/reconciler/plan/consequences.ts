@@ -58,19 +58,25 @@ import { findMcpChanges } from './side-effects.ts';
 
 /* What a write changes besides what the file declares: the difference that its request makes on the service. */
 
-/** Predicts what a write makes of a state; null if nothing is known of it. */
+/** Predicts what a write makes of a state, once for both; null if nothing is known of it. */
 export function predictWrite(write: SettingsWrite, observed: ObservedState): Prediction | null {
-  const fields = mapRecord(write.fields, withoutUnseen);
-  const prediction = observed.predict?.({ ...write, fields }, observed) ?? null;
-  if (prediction === null || observed.saved !== true) return prediction;
-  // The masks of a snapshot are setpoint's own: an apply reads the values behind them, and sends them along.
-  const isCarried = ([[name = ''], before]: Difference): boolean =>
-    holdsUnseen(before) &&
-    !Object.hasOwn(fields, name) &&
-    !observed.hidden.includes(name) &&
-    observed.dialect.fields.get(name)?.reads !== 'nothing';
-  return { ...prediction, differences: prediction.differences.filter((one) => !isCarried(one)) };
+  return predictionsOf(observed)(write);
 }
+
+const predictionsOf = onceFor((observed: ObservedState) =>
+  onceFor((write: SettingsWrite): Prediction | null => {
+    const fields = mapRecord(write.fields, withoutUnseen);
+    const prediction = observed.predict?.({ ...write, fields }, observed) ?? null;
+    if (prediction === null || observed.saved !== true) return prediction;
+    // The masks of a snapshot are setpoint's own: an apply reads the values behind them, and sends them along.
+    const isCarried = ([[name = ''], before]: Difference): boolean =>
+      holdsUnseen(before) &&
+      !Object.hasOwn(fields, name) &&
+      !observed.hidden.includes(name) &&
+      observed.dialect.fields.get(name)?.reads !== 'nothing';
+    return { ...prediction, differences: prediction.differences.filter((one) => !isCarried(one)) };
+  }),
+);
 
 function holdsUnseen(value: Value): boolean {
   return collectSecrets(value).some((one) => one instanceof UnseenSecret);
