@@ -10,14 +10,7 @@ import {
   NATIVE_SERVERS,
 } from '../model/field.ts';
 import type { GuardFinding } from '../model/guard.ts';
-import {
-  entryPaths,
-  isOfServers,
-  isUnmanagedEntry,
-  listPathSegments,
-  listRecordEntries,
-  MCP_LISTS,
-} from '../model/mcp.ts';
+import { isOfServers, isUnmanagedEntry, listRecordEntries, MCP_LISTS } from '../model/mcp.ts';
 import { formatPath, isWithin, samePath, type Path } from '../model/path.ts';
 import type { Change, SettingsPlan, Unpreservable } from '../model/plan.ts';
 import { changesWith, REASONS } from '../model/reasons.ts';
@@ -45,16 +38,15 @@ import {
 } from '../model/value.ts';
 import { managesField } from './declared.ts';
 import { collectVariantKinds } from './field-here.ts';
-import { createEntrySearch, matchEntries } from './match-entries.ts';
+import { createEntrySearch } from './match-entries.ts';
 import {
   findLostLogin,
   hiddenSecrets,
   listUnpreservableMembers,
   resolveMcpHiding,
-  splitMemberName,
 } from './mcp-entry.ts';
 import { computePreservedEntry } from './plan-mcp-list.ts';
-import { findMcpChanges } from './side-effects.ts';
+import { pairServers } from './side-effects.ts';
 
 /* What a write changes besides what the file declares: the difference that its request makes on the service. */
 
@@ -202,23 +194,29 @@ const NONE = createRecord([]);
 type Difference = Prediction['differences'][number];
 
 function listServerChanges(
-  { expected, differences }: Prediction,
+  prediction: Prediction,
   observed: ObservedState,
   desired: DesiredState,
   findCause: (place: Path) => Change,
 ): readonly Change[] {
-  const place = differences.find(([one]) => isMcpPlace(one))?.[0];
+  const place = prediction.differences.find(([one]) => isMcpPlace(one))?.[0];
   if (place === undefined) return [];
-  const [was = null, is = null] = [observed, expected].map(({ values }) => values['mcp_config']);
   // What the file declares is there as declared after the write, unless the server loses it.
-  const changed = findMcpChanges(was, is, desired, observed.dialect).filter(
-    ({ isManaged, before, after }) =>
-      after === null || (!isManaged && !(observed.saved === true && holdsUnseen(before))),
+  const changed = serversOf(prediction, observed, desired).filter(
+    ({ isSame, isManaged, before, after }) =>
+      isSame !== true &&
+      (after === null || (!isManaged && !(observed.saved === true && holdsUnseen(before)))),
   );
   return changed.map(({ path, before, after }) => ({
     ...createConsequence(findCause(place), path, place, before, after),
     ...(after === null ? { action: 'remove' } : {}),
   }));
+}
+
+/** The mcp entries before and after a write. */
+function serversOf({ expected }: Prediction, observed: ObservedState, desired: DesiredState) {
+  const [was = null, is = null] = [observed, expected].map(({ values }) => values['mcp_config']);
+  return pairServers(was, is, desired, observed.dialect);
 }
 
 /** The change of a place that the request of another change makes. */
@@ -265,7 +263,7 @@ export function listLosses(
   const byName = fields.toSorted(({ path: [one = ''] }, { path: [other = ''] }) =>
     one < other ? -1 : 1,
   );
-  return [...listLostMembers(desired, observed, prediction.expected), ...byName];
+  return [...listLostMembers(desired, observed, prediction), ...byName];
 }
 
 function createFieldLoss(name: string, { dialect }: ObservedState): Unpreservable {
@@ -286,37 +284,31 @@ function createFieldLoss(name: string, { dialect }: ObservedState): Unpreservabl
 function listLostMembers(
   desired: DesiredState,
   observed: ObservedState,
-  expected: ObservedState,
+  prediction: Prediction,
 ): readonly Unpreservable[] {
   if (observed.saved === true) return [];
   const hiding = resolveMcpHiding(observed);
-  const own = findDeclaredServers(desired);
-  const pathOf = entryPaths(own);
-  const [before, after, declared] = [observed, expected, own].map((one) =>
-    one !== undefined && 'values' in one ? one.values['mcp_config'] : one?.value,
+  const config = findDeclaredServers(desired)?.value;
+  const declaredIn = new Map(
+    MCP_LISTS.map((list) => {
+      const entries = listRecordEntries(isRecord(config) ? config[list] : null);
+      return [list, createEntrySearch(list, entries)] as const;
+    }),
   );
-  return MCP_LISTS.flatMap((list) => {
-    const [was = [], is = [], wanted = []] = [before, after, declared].map((config) =>
-      isRecord(config) ? listRecordEntries(config[list]) : [],
+  return serversOf(prediction, observed, desired).flatMap(({ list, path, before, after }) => {
+    if (list === undefined || !isRecord(before) || !isRecord(after)) return [];
+    const stays = computePreservedEntry(list, after, before);
+    // What the file declares of an entry that it leaves unmanaged is not sent.
+    const isLeft = isUnmanagedEntry(desired.unmanaged, list, before);
+    const file = isLeft ? NONE : (declaredIn.get(list)?.(before) ?? NONE);
+    const lost = hiddenSecrets(list, stays, hiding).filter(
+      (member) =>
+        file[member[0] ?? ''] === undefined &&
+        // A key replaces every other way to authenticate.
+        (member[0] !== 'auth' || isEmpty(after['api_key'])) &&
+        isEmpty(readPath(after, member)),
     );
-    const segments = listPathSegments(list, was, is);
-    const declaredAs = createEntrySearch(list, wanted);
-    return matchEntries(list, was, is, () => 0).pairs.flatMap((pair) => {
-      const [entry, now] = [was[pair.declared] ?? NONE, is[pair.actual] ?? NONE];
-      const stays = computePreservedEntry(list, now, entry);
-      // What the file declares of an entry that it leaves unmanaged is not sent.
-      const isLeft = isUnmanagedEntry(desired.unmanaged, list, entry);
-      const file = isLeft ? NONE : (declaredAs(entry) ?? NONE);
-      const lost = hiddenSecrets(list, stays, hiding).filter(
-        (name) =>
-          file[name.split('.')[0] ?? ''] === undefined &&
-          // A key replaces every other way to authenticate.
-          (name !== 'auth' || isEmpty(now['api_key'])) &&
-          isEmpty(readPath(now, splitMemberName(name))),
-      );
-      const path = pathOf(list, segments[pair.declared] ?? '', entry);
-      return listUnpreservableMembers(path, [...lost, ...findLostLogin(file, stays, hiding)]);
-    });
+    return listUnpreservableMembers(path, [...lost, ...findLostLogin(file, stays, hiding)]);
   });
 }
 

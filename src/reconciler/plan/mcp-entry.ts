@@ -152,23 +152,19 @@ function isOtherPlace(
 }
 
 /**
- * The secrets of an entry that the service has and hides, as member names (`api_key`, `args`, `env.NAME`): sending the entry back
+ * The secrets of an entry that the service has and hides, by their paths in it (`api_key`, `args`, `env` and a name): sending the entry back
  * without them wipes them, unless a write keeps them. Only a mask hides; in an answer that masks any secret, null may hide one too.
  */
-export function hiddenSecrets(
-  list: McpList,
-  actual: ValueRecord,
-  { nulls, kept }: Hiding,
-): string[] {
+export function hiddenSecrets(list: McpList, actual: ValueRecord, { nulls, kept }: Hiding): Path[] {
   if (kept) return [];
-  const hidden = Object.entries(actual).flatMap(([name, value]): string[] => {
-    if (name !== 'env' || !isRecord(value)) return isMaskedMember(value) ? [name] : [];
+  const hidden = Object.entries(actual).flatMap(([name, value]): Path[] => {
+    if (name !== 'env' || !isRecord(value)) return isMaskedMember(value) ? [[name]] : [];
     return Object.entries(value)
       .filter(([, variable]) => isMaskedSecret(variable) || (nulls && isEmpty(variable)))
-      .map(([variable]) => `env.${variable}`);
+      .map(([variable]) => ['env', variable]);
   });
-  const nullKey = nulls && list !== 'stdio_servers' && isEmpty(actual['api_key']);
-  return nullKey && !hidden.includes('api_key') ? ['api_key', ...hidden] : hidden;
+  const isNullKey = nulls && list !== 'stdio_servers' && isEmpty(actual['api_key']);
+  return isNullKey ? [['api_key'], ...hidden] : hidden;
 }
 
 /** An entry to send: the read entry without its masks, with the declared members over it. */
@@ -200,29 +196,24 @@ export function findLostLogin(
   declared: ValueRecord,
   actual: ValueRecord,
   { kept }: Pick<Hiding, 'kept'>,
-): readonly string[] {
+): readonly Path[] {
   const { auth } = declared;
   if (kept || !isRecord(auth)) return [];
   return Object.entries(selectServedMembers(actual['auth'], auth['strategy'])).flatMap(
-    ([name, value]) => (holdsMask(value) ? [`auth.${name}`] : []),
+    ([name, value]) => (holdsMask(value) ? [['auth', name]] : []),
   );
 }
 
 /** Lists the members that are lost if a write sends an entry back, with what to declare. */
-export function listUnpreservableMembers(entry: Path, members: readonly string[]): Unpreservable[] {
+export function listUnpreservableMembers(entry: Path, members: readonly Path[]): Unpreservable[] {
   return members.map((member) => ({
-    path: createMemberPath(entry, splitMemberName(member)),
+    path: createMemberPath(entry, member),
     stops: 'always',
-    remedy: member.startsWith('auth.')
-      ? 'The server keeps this login, so change the entry in its user interface'
-      : 'Declare the entry with it (a reference, or null for none)',
+    remedy:
+      member[0] === 'auth' && member.length > 1
+        ? 'The server keeps this login, so change the entry in its user interface'
+        : 'Declare the entry with it (a reference, or null for none)',
   }));
-}
-
-/** `env.NAME` and `auth.NAME` as two segments; the name of a variable may hold dots. */
-export function splitMemberName(member: string): string[] {
-  const [, map, name] = /^(env|auth)\.(.*)$/s.exec(member) ?? [];
-  return map === undefined || name === undefined ? [member] : [map, name];
 }
 
 /** The servers that a block names: others are left alone, unless it removes them. */

@@ -117,18 +117,25 @@ function isLost(state: SecretState | undefined, isKnown: boolean): boolean {
   return state === 'not-stored' || (state === undefined && !isKnown);
 }
 
-/** A difference of mcp servers, and whether the file manages what differs. */
-interface ServerChange extends SideEffect {
+/** Something of the mcp servers in two states, whether the file manages it, and its list if it is an entry. */
+interface ServerPair extends SideEffect {
   readonly isManaged: boolean;
+  readonly isSame?: true;
+  readonly list?: McpList;
 }
 
 /** The mcp entries that differ. */
-export function findMcpChanges(
+export function findMcpChanges(...states: Parameters<typeof pairServers>): ServerPair[] {
+  return pairServers(...states).filter(({ isSame }) => isSame !== true);
+}
+
+/** The mcp entries of two states, and what else differs. */
+export function pairServers(
   before: Value,
   after: Value,
   desired: DesiredState,
   dialect: Dialect,
-): ServerChange[] {
+): ServerPair[] {
   const managed = managesField(desired, 'mcp_config');
   if (!isRecord(before))
     return managed || sameValue(before, after)
@@ -141,17 +148,10 @@ export function findMcpChanges(
   const moved = findRelocatedEntries(declared, desired.unmanaged, dialect);
   const isManaged = (list: McpList, entry: ValueRecord): boolean =>
     managesEntry(desired, list, entry) || moved(list, entry);
-  const members = Object.entries(before).flatMap(([name, value]): ServerChange[] => {
+  const members = Object.entries(before).flatMap(([name, value]): ServerPair[] => {
     const now = config[name] ?? null;
     if (isMcpList(name) && isList(value))
-      return findEntryChanges(
-        name,
-        value,
-        now,
-        isManaged,
-        pathOf,
-        listEntryDefaults(dialect)[name],
-      );
+      return pairEntries(name, value, now, isManaged, pathOf, listEntryDefaults(dialect)[name]);
     return managed || sameValue(value, now)
       ? []
       : [{ path: ['mcp_config', name], before: value, after: now, isManaged: false }];
@@ -160,37 +160,37 @@ export function findMcpChanges(
 }
 
 /** Items that this version cannot read stay, unless the file declares an empty config. */
-function findUnreadableChanges(before: Value, after: Value, desired: DesiredState): ServerChange[] {
+function findUnreadableChanges(before: Value, after: Value, desired: DesiredState): ServerPair[] {
   if (findDeclaredServers(desired)?.value === null) return [];
-  return MCP_LISTS.flatMap((list): ServerChange[] => {
+  return MCP_LISTS.flatMap((list): ServerPair[] => {
     const [was, is] = [unreadableItems(before, list), unreadableItems(after, list)];
     const path = ['mcp_config', list, UNNAMED];
     return sameValue(was, is) ? [] : [{ path, before: was, after: is, isManaged: false }];
   });
 }
 
-function findEntryChanges(
+function pairEntries(
   list: McpList,
   before: Value,
   after: Value,
   isManaged: (list: McpList, entry: ValueRecord) => boolean,
   pathOf: PathOfEntry,
   defaults: ValueRecord,
-): ServerChange[] {
+): ServerPair[] {
   const [was, is] = [listRecordEntries(before), listRecordEntries(after)];
   const [earlier, later] = [listPathSegments(list, was, is), listPathSegments(list, is, was)];
   const change = (segment: string, entry: ValueRecord | null, now: ValueRecord | null) => {
     const shown = entry ?? now ?? {};
     const path = pathOf(list, segment, shown);
-    return { path, before: entry, after: now, isManaged: isManaged(list, shown) };
+    return { path, before: entry, after: now, isManaged: isManaged(list, shown), list };
   };
   const { pairs, added, removed } = matchEntries(list, was, is, () => 0);
   return [
-    ...pairs.flatMap((pair) => {
+    ...pairs.map((pair): ServerPair => {
       const [entry, now] = [was[pair.declared] ?? {}, is[pair.actual] ?? {}];
-      return sameValue({ ...defaults, ...entry }, { ...defaults, ...now })
-        ? []
-        : [change(earlier[pair.declared] ?? '', entry, now)];
+      const isSame = sameValue({ ...defaults, ...entry }, { ...defaults, ...now });
+      const made = change(earlier[pair.declared] ?? '', entry, now);
+      return isSame ? { ...made, isSame } : made;
     }),
     ...added.map((index) => change(earlier[index] ?? '', was[index] ?? {}, null)),
     ...removed.map(({ actual }) => change(later[actual] ?? '', null, is[actual] ?? {})),

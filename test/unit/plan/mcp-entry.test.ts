@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { Path } from '../../../src/reconciler/model/path.ts';
 import { Secret, UnseenSecret } from '../../../src/reconciler/model/secret.ts';
 import { createRecord, type Value } from '../../../src/reconciler/model/value.ts';
 import { EMPTY_STORE } from '../../../src/reconciler/service/settings-v0/read.ts';
@@ -260,19 +261,27 @@ describe('what a write would lose of an entry', () => {
   const hides = (list: 'sse_servers' | 'stdio_servers', entry: object, nulls = false) =>
     hiddenSecrets(list, entry as {}, { ...PLAIN_ANSWER, nulls });
 
-  it.each<['sse_servers' | 'stdio_servers', object, boolean, string[]]>([
-    ['sse_servers', { url: 'u', api_key: MASK }, false, ['api_key']],
-    ['sse_servers', { url: 'u', api_key: MASK }, true, ['api_key']],
+  it.each<['sse_servers' | 'stdio_servers', object, boolean, Path[]]>([
+    ['sse_servers', { url: 'u', api_key: MASK }, false, [['api_key']]],
+    ['sse_servers', { url: 'u', api_key: MASK }, true, [['api_key']]],
     ['sse_servers', { url: 'u', api_key: null }, false, []],
-    ['sse_servers', { url: 'u', api_key: null }, true, ['api_key']],
-    ['sse_servers', { url: 'u' }, true, ['api_key']],
+    ['sse_servers', { url: 'u', api_key: null }, true, [['api_key']]],
+    ['sse_servers', { url: 'u' }, true, [['api_key']]],
     ['sse_servers', { url: 'u', api_key: new Secret('sk-read') }, true, []],
-    ['stdio_servers', { name: 'n', args: ['a', MASK] }, false, ['args']],
+    ['stdio_servers', { name: 'n', args: ['a', MASK] }, false, [['args']]],
     ['stdio_servers', { name: 'n', api_key: null }, true, []],
-    ['stdio_servers', { env: { A: MASK, B: 'b', C: null } }, false, ['env.A']],
-    ['stdio_servers', { env: { A: MASK, B: 'b', C: null } }, true, ['env.A', 'env.C']],
-    ['stdio_servers', { env: MASK }, false, ['env']],
-    ['stdio_servers', { headers: { A: MASK } }, false, ['headers']],
+    ['stdio_servers', { env: { A: MASK, B: 'b', C: null } }, false, [['env', 'A']]],
+    [
+      'stdio_servers',
+      { env: { A: MASK, B: 'b', C: null } },
+      true,
+      [
+        ['env', 'A'],
+        ['env', 'C'],
+      ],
+    ],
+    ['stdio_servers', { env: MASK }, false, [['env']]],
+    ['stdio_servers', { headers: { A: MASK } }, false, [['headers']]],
   ])('%s %j, nulls %s: %j', (list, entry, nulls, members) => {
     expect(hides(list, entry, nulls)).toEqual(members);
   });
@@ -283,7 +292,7 @@ describe('what a write would lose of an entry', () => {
     expect(
       listUnpreservableMembers(
         ['mcp_config', 'stdio_servers', 'files'],
-        ['env.A.B', 'args', 'environment'],
+        [['env', 'A.B'], ['args'], ['environment']],
       ),
     ).toEqual([
       { path: ['mcp_config', 'stdio_servers', 'files', 'env', 'A.B'], stops, remedy },
