@@ -1,12 +1,5 @@
-import { LLM_PROFILES_FORM } from '../../model/collection-forms.ts';
-import {
-  isSecretItemMember,
-  itemListed,
-  type DesiredItem,
-  type ListedItem,
-} from '../../model/collection.ts';
+import { itemListed, type DesiredItem, type ListedItem } from '../../model/collection.ts';
 import { MODEL_PART } from '../../model/field.ts';
-import { findServerDefault, nativeNodes } from '../../model/native-schema.ts';
 import { isMaskedSecret } from '../../model/secret-words.ts';
 import { Secret, UnseenSecret } from '../../model/secret.ts';
 import {
@@ -24,13 +17,15 @@ import { ABSENT, LACKING, type Asking, type Get } from '../collections/wire.ts';
 import { needsHolders, withHolders } from '../holders.ts';
 import { CONNECTION_ID } from '../../effects/agent-server/settings.ts';
 import { mapConnections } from '../provider-connections.ts';
+import { fillMember, isSecretMember, OF_THE_SERVER, type ProfileStore } from './store.ts';
 
 /** Lists profiles. Undeclared profiles have only their names, except the active one if it is requested. */
 export async function listLlmProfiles(
   asking: Asking,
-  path: string,
+  store: ProfileStore,
   alsoRead?: 'with the active one',
 ): Promise<readonly ListedItem[] | null> {
+  const { path } = store;
   const list = await asking.get(path);
   if (list === LACKING) return null;
   if (list === ABSENT) return [];
@@ -51,7 +46,7 @@ export async function listLlmProfiles(
   const named = await withConnectionNames(asking, items);
   return named.map((item, index) => {
     const { members: stored = {} } = items[index] ?? {};
-    const own = { ...omitServerMembers(item, asking.declared), stored };
+    const own = omitServerMembers(store, { ...item, stored }, asking.declared);
     return item.name === active ? { ...own, isActive: true } : own;
   });
 }
@@ -59,9 +54,9 @@ export async function listLlmProfiles(
 /** Returns the same. Where some are removed or renamed, with the references to each that can be read without a write. */
 export async function listedWithHolders(
   asking: Asking,
-  path: string,
+  store: ProfileStore,
 ): Promise<readonly ListedItem[] | null> {
-  const items = await listLlmProfiles(asking, path);
+  const items = await listLlmProfiles(asking, store);
   if (items === null || !needsHolders(asking, items)) return items;
   return withHolders(asking, items, 'LLM profiles');
 }
@@ -100,36 +95,18 @@ function hidden(value: Value): Value {
   return isMaskedSecret(secret) ? new UnseenSecret() : secret;
 }
 
-export function isSecretMember(name: string): boolean {
-  return isSecretItemMember(LLM_PROFILES_FORM, [name]);
-}
-
-/** The members that a server fills in, which count only where the file declares them. */
-export const OF_THE_SERVER: ReadonlySet<string> = new Set([
-  'stream_idle_timeout',
-  'api_version',
-  'usage_id',
-]);
-
-/** What a server fills in for a member that a profile leaves out: it waits for a stream as long as for an answer. */
-export function listFilledMembers(name: string, members: ValueRecord): Value | undefined {
-  const { timeout = null, model } = members;
-  if (name === 'stream_idle_timeout' && timeout !== null) return timeout;
-  const isAzure = typeof model === 'string' && model.startsWith('azure');
-  return name === 'api_version' && isAzure ? AZURE_VERSION : undefined;
-}
-
-const AZURE_VERSION = '2024-12-01-preview';
-
 /** Of a profile that the file does not declare that counts, too, which the server would not fill in again. */
-function omitServerMembers(item: ListedItem, declared: readonly DesiredItem[]): ListedItem {
+function omitServerMembers(
+  store: ProfileStore,
+  item: ListedItem,
+  declared: readonly DesiredItem[],
+): ListedItem {
   const own = itemListed(declared, item.name)?.members ?? undefined;
   const isKept = (name: string, value: Value): boolean => {
     if (!OF_THE_SERVER.has(name)) return true;
     if (own !== undefined) return Object.hasOwn(own, name);
     if (name === 'usage_id') return false;
-    const byDefault = findServerDefault(nativeNodes('agent-server', [...MODEL_PART, name])) ?? null;
-    return !sameValue(listFilledMembers(name, item.members) ?? byDefault, value);
+    return !sameValue(fillMember(store, item.stored ?? item.members, name), value);
   };
   const kept = Object.entries(item.members).filter(([name, value]) => isKept(name, value));
   return { ...item, members: createRecord(kept) };

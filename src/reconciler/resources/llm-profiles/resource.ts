@@ -31,36 +31,26 @@ import {
 } from '../collections/wire.ts';
 import { CONNECTION_ID } from '../../effects/agent-server/settings.ts';
 import { readChangedItemName } from '../collections/send.ts';
-import { listFilledMembers, listLlmProfiles, listedWithHolders } from './read.ts';
-import {
-  inFile,
-  inSettings,
-  isLostInSettings,
-  predictFileProfile,
-  predictSettingsProfile,
-  createProfileRequests,
-} from './write.ts';
+import { listLlmProfiles, listedWithHolders } from './read.ts';
+import { fillMember, IN_FILE, IN_SETTINGS, type ProfileStore } from './store.ts';
+import { inFile, inSettings, predictProfile, createProfileRequests } from './write.ts';
 
-const V1 = '/api/v1/settings/profiles';
-export const AGENT = '/api/profiles';
+const { path: V1 } = IN_SETTINGS;
 
 const WIRES: Wires = {
   'app-server': {
-    ...createLlmProfileCodec('app-server', V1),
+    ...createLlmProfileCodec('app-server', IN_SETTINGS),
     requests: (work) => activeAgain(work, createProfileRequests(work, V1, inSettings)),
-    leaves: predictSettingsProfile,
-    resends: isLostInSettings,
-    list: (asking) => listLlmProfiles(asking, V1, 'with the active one'),
+    list: (asking) => listLlmProfiles(asking, IN_SETTINGS, 'with the active one'),
     unfit: (judged) => [...unfitActive(judged, ACTIVE_IN_V1), ...unfitInSettings(judged)],
     warned: warnStoreDeactivation,
     along: listReactivationChanges,
   },
   'agent-server': {
-    ...createLlmProfileCodec('agent-server', AGENT),
-    list: (asking) => listedWithHolders(asking, AGENT),
+    ...createLlmProfileCodec('agent-server', IN_FILE),
+    list: (asking) => listedWithHolders(asking, IN_FILE),
     theirs: new Map([[CONNECTION_ID, 'connection']]),
-    requests: (work) => createProfileRequests(work, AGENT, inFile),
-    leaves: predictFileProfile,
+    requests: (work) => createProfileRequests(work, IN_FILE.path, inFile),
     unfit: (judged) => unfitActive(judged, ACTIVE_IN_AGENT),
   },
 };
@@ -157,11 +147,12 @@ const ACTIVE_IN_AGENT = ['active_profile'];
 
 function createLlmProfileCodec(
   dialect: DialectName,
-  path: string,
+  store: ProfileStore,
 ): Omit<CollectionCodec, 'requests'> {
   return {
-    list: (asking) => listLlmProfiles(asking, path),
-    fills: listFilledMembers,
+    list: (asking) => listLlmProfiles(asking, store),
+    leaves: (storing) => predictProfile(store, storing),
+    fills: (name, members) => fillMember(store, members, name),
     // A profile has the members that the llm of the settings has.
     membersHere: (_, there, { answer }) => {
       const llm = readPath(answer, MODEL_PART);
@@ -173,8 +164,9 @@ function createLlmProfileCodec(
     placeOf: (name) => [...MODEL_PART, name],
     replaces: () => 'in-place',
     describes: true,
+    ...(store.resends === undefined ? {} : { resends: store.resends }),
     whole: (name, value) => value ?? findModelDefault(dialect, name),
-    rename: (item, to) => renameOverPath(path, item, to),
+    rename: (item, to) => renameOverPath(store.path, item, to),
     // A profile knows its connection by the id.
     follows: (_, member) => (member === 'connection' ? CONNECTIONS_FORM.block : undefined),
   };

@@ -1,17 +1,12 @@
 import { CONNECTIONS_FORM } from '../../model/collection-forms.ts';
-import { after, type Effects } from '../../effects/effects.ts';
-import { AGENT_SERVER } from '../../effects/agent-server/index.ts';
-import { PROFILES } from '../../effects/agent-server/profiles.ts';
-import { APP_SERVER } from '../../effects/app-server/index.ts';
-import { PROFILES as V1_PROFILES } from '../../effects/app-server/profiles.ts';
-import { readRecord, withoutMember } from '../../effects/stored.ts';
-import type { DesiredItem, ListedItem, Listing, Storing } from '../../model/collection.ts';
+import type { ListedItem, Listing, Storing } from '../../model/collection.ts';
 import { looksLikeMask } from '../../model/secret-words.ts';
 import { SetpointError } from '../../model/error.ts';
 import { Secret, UnseenSecret } from '../../model/secret.ts';
 import {
   isEmpty,
   isRecord,
+  filterMembers,
   mapRecord,
   createRecord,
   sameValue,
@@ -30,7 +25,15 @@ import {
 } from '../collections/wire.ts';
 import { CONNECTION_ID } from '../../effects/agent-server/settings.ts';
 import { mapConnections } from '../provider-connections.ts';
-import { isSecretMember, OF_THE_SERVER } from './read.ts';
+import {
+  fillMember,
+  IN_FILE,
+  IN_SETTINGS,
+  isSecretMember,
+  OF_THE_SERVER,
+  type ProfileStore,
+  toStoredLlm,
+} from './store.ts';
 
 /** A profile that is stored, and what makes that necessary. */
 type Profile = Pick<ItemWork, 'item' | 'there'> & Pick<Storing, 'changes'>;
@@ -122,10 +125,7 @@ async function findConnectionId(get: Get, { connection }: ValueRecord): Promise<
   );
 }
 
-/**
- * An app-server preserves the key of a profile that is sent without one, and no other secret. Headers can be read and sent again; a user
- * with other secrets there must declare them.
- */
+/** An app-server preserves the key of a profile that is sent without one, and no other secret. Maps can be read and sent again. */
 export async function inSettings(
   path: string,
   get: Get,
@@ -135,35 +135,7 @@ export async function inSettings(
   const includes = item.members?.['api_key'] !== null;
   if (there === undefined) return { members: createRecord({}), includes };
   const found = await get(path);
-  return { members: keepSettingsMembers(work, readStoredConfig(found, there)), includes };
-}
-
-/** What of a stored profile an app-server is sent along: maps, which it shows, and what it does not make of the rest by itself. */
-function keepSettingsMembers(work: Profile, config: ValueRecord): ValueRecord {
-  return createRecord(
-    Object.entries(config).filter(
-      ([name, value]) =>
-        value !== null &&
-        ((isKept(work, name) && name !== 'api_key' && isRecord(value)) ||
-          isOwn(work.item, APP_SERVER, config, name)),
-    ),
-  );
-}
-
-/** What an app-server has of a profile once it is stored as declared. */
-export function predictSettingsProfile({ item, there, changes }: Storing): ValueRecord {
-  const stored = there?.stored ?? createRecord({});
-  const work = { item, there, changes };
-  const sent = [
-    ...Object.entries(keepSettingsMembers(work, stored)),
-    ...Object.entries(createProfileBody(work, isLostInSettings)),
-  ];
-  return toStoredLlm(APP_SERVER, createRecord(sent), stored);
-}
-
-/** The secrets that an app-server loses at each store that does not send them: it keeps the key alone, and shows maps. */
-export function isLostInSettings(member: string): boolean {
-  return isSecretMember(member) && member.startsWith('aws_');
+  return { members: keepMembers(IN_SETTINGS, work, readStoredConfig(found, there)), includes };
 }
 
 /** An Agent Server deletes every secret that is not sent: they are read as it has encrypted them, and sent back. */
@@ -172,7 +144,7 @@ export async function inFile(path: string, get: Get, work: ItemWork): Promise<Pr
   if (there === undefined) return { members: createRecord({}), includes: true };
   const found = await get(path, { 'X-Expose-Secrets': 'encrypted' });
   const config = readStoredConfig(found, there);
-  const kept = keepFileMembers(work, config);
+  const kept = keepMembers(IN_FILE, work, config);
   const lost = Object.entries(there.stored ?? {}).find(
     ([name, value]) => isKept(work, name) && isShownStored(value) && !isShownStored(kept[name]),
   );
@@ -183,58 +155,37 @@ export async function inFile(path: string, get: Get, work: ItemWork): Promise<Pr
   return { members, includes: true };
 }
 
-/** What of a stored profile is sent along with what is declared: its secrets, and what the server does not make of it by itself. */
-function keepFileMembers(work: Profile, config: ValueRecord): ValueRecord {
-  return createRecord(
-    Object.entries(config).filter(
-      ([name, value]) =>
-        value !== null && (isKept(work, name) || isOwn(work.item, AGENT_SERVER, config, name)),
-    ),
+/** What of a stored profile is sent along with what is declared: secrets, and what the server does not make of the rest by itself. */
+function keepMembers(store: ProfileStore, work: Profile, config: ValueRecord): ValueRecord {
+  const declared = work.item.members ?? {};
+  return filterMembers(
+    config,
+    (name, value) =>
+      value !== null &&
+      ((isKept(work, name) && store.carries(name, value)) ||
+        (OF_THE_SERVER.has(name) &&
+          !Object.hasOwn(declared, name) &&
+          !sameValue(fillMember(store, config, name), value))),
   );
 }
 
-/** Whether a member that servers fill in has another value than they make of the rest of the profile. */
-function isOwn(
-  { members }: DesiredItem,
-  effects: Effects,
-  config: ValueRecord,
-  name: string,
-): boolean {
-  if (!OF_THE_SERVER.has(name) || Object.hasOwn(members ?? {}, name)) return false;
-  const filled = toStoredLlm(effects, withoutMember(config, name), createRecord({}));
-  return !sameValue(filled[name] ?? null, config[name] ?? null);
-}
-
-/** What an Agent Server has of a profile once it is stored as declared. */
-export function predictFileProfile({ item, there, changes }: Storing): ValueRecord {
+/** What a server has of a profile once it is stored as declared. */
+export function predictProfile(
+  store: ProfileStore,
+  { item, there, changes }: Storing,
+): ValueRecord {
   const stored = there?.stored ?? createRecord({});
   const work = { item, there, changes };
+  const { [CONNECTION_ID]: id } = stored;
   const linked = item.members?.['connection'];
-  const link: [string, Value][] =
-    typeof linked === 'string'
-      ? [
-          [
-            CONNECTION_ID,
-            there?.members['connection'] === linked ? (stored[CONNECTION_ID] ?? linked) : linked,
-          ],
-        ]
-      : [];
-  const sent = [
-    ...Object.entries(keepFileMembers(work, stored)),
-    ...Object.entries(createProfileBody(work)),
-    ...link,
-  ];
-  const { [CONNECTION_ID]: _, ...left } = toStoredLlm(AGENT_SERVER, createRecord(sent), stored);
-  const id = stored[CONNECTION_ID];
+  const isSame = there?.members['connection'] === linked;
+  const sent = {
+    ...keepMembers(store, work, stored),
+    ...createProfileBody(work, store.resends),
+    ...(typeof linked === 'string' ? { [CONNECTION_ID]: isSame ? (id ?? linked) : linked } : {}),
+  };
+  const { [CONNECTION_ID]: _, ...left } = toStoredLlm(store, createRecord(sent), stored);
   return createRecord(id === undefined ? left : { ...left, [CONNECTION_ID]: id });
-}
-
-/** What a server stores of the llm of a profile, in the place of `before`. */
-function toStoredLlm(effects: Effects, llm: ValueRecord, before: ValueRecord): ValueRecord {
-  const stored = createRecord({ llm_profiles: createRecord({ one: before }) });
-  const path = `${effects === APP_SERVER ? V1_PROFILES : PROFILES}/one`;
-  const request = { method: 'POST', path, body: createRecord({ llm }) };
-  return readRecord(after(effects, stored, request), 'llm_profiles', 'one');
 }
 
 /** Whether something is stored: a secret, or a map of them. A mask is none that could be sent back. */

@@ -13,7 +13,7 @@ import { notChecked, type TrialResult } from '../../model/proof.ts';
 import { isEmpty, isRecord, createRecord, readPath, type ValueRecord } from '../../model/value.ts';
 import type { Provable } from '../../plan/unproven.ts';
 import { agentProfileBody } from '../agent-profiles.ts';
-import { AGENT } from '../llm-profiles/resource.ts';
+import { IN_FILE } from '../llm-profiles/store.ts';
 import { inFile, createProfileRequests } from '../llm-profiles/write.ts';
 import { CONNECTION_ID } from '../../effects/agent-server/settings.ts';
 import { mapConnections } from '../provider-connections.ts';
@@ -159,7 +159,7 @@ async function tryDraft(trying: TryingPlan, item: DesiredItem): Promise<TrialRes
   const listing = { items: [], replaces: 'in-place', describes: true } as const;
   const [request] = createProfileRequests(
     { item: { ...item, name }, changes, there, listing, desired: trying.desired },
-    AGENT,
+    IN_FILE.path,
     inFile,
   );
   const call = typeof request?.call === 'function' ? await request.call(get) : request?.call;
@@ -168,5 +168,5 @@ async function tryDraft(trying: TryingPlan, item: DesiredItem): Promise<TrialRes
 }
 
 function toAgentPath(name: string): string {
-  return `${AGENT}/${encodeURIComponent(name)}`;
+  return `${IN_FILE.path}/${encodeURIComponent(name)}`;
 }
