@@ -23,16 +23,11 @@ export class Variable {
   }
 }
 
+export type ForeignText = string | Template | Variable;
+export type ForeignScalar = null | boolean | number | ForeignText;
+
 /** A value of a file that is not setpoint's. */
-export type Foreign =
-  | null
-  | boolean
-  | number
-  | string
-  | Template
-  | Variable
-  | readonly Foreign[]
-  | ForeignRecord;
+export type Foreign = ForeignScalar | readonly Foreign[] | ForeignRecord;
 
 /** Without a prototype, so that `__proto__` is a key like any other. */
 export interface ForeignRecord {
@@ -55,11 +50,11 @@ export function createVariableTemplate(name: string): Template {
 }
 
 /** Reports whether a value is text, with references or without. */
-export function isForeignText(value: Foreign | undefined): value is string | Template | Variable {
+export function isForeignText(value: Foreign | undefined): value is ForeignText {
   return typeof value === 'string' || value instanceof Template || value instanceof Variable;
 }
 
-export function readForeignText(value: string | Template | Variable): string {
+export function readForeignText(value: ForeignText): string {
   return typeof value === 'string' ? value : value.text;
 }
 

@@ -21,6 +21,7 @@ import { isMalformed, parseTemplate } from '../desired/references.ts';
 import { findPathFacts } from '../model/path-facts.ts';
 import {
   type Foreign,
+  type ForeignScalar,
   isForeignList,
   isForeignRecord,
   isForeignText,
@@ -29,6 +30,7 @@ import {
   listForeignTexts,
 } from './foreign.ts';
 import { listNeededVariables } from './names.ts';
+import { writeNested } from '../pull/written-deep.ts';
 import { writeMcpServer } from './written-server.ts';
 
 /** The declaration of one finding in a settings file: a value under `settings`, or an item of a block. */
@@ -144,24 +146,30 @@ function writeFinding(
 ): Json | undefined {
   if (block === 'settings') {
     const path = [name, ...inner];
-    return writeForeignValue(value, { schema: path, names: variableNames(path) }, writing);
+    // The variable of a member of a native part is not named after the part.
+    const owner = path.slice(path.length === 1 ? 0 : 1);
+    return writeForeignValue(
+      value,
+      { schema: path, names: (member) => [variableName(...owner, ...member)] },
+      writing,
+    );
   }
   if (!isForeignRecord(value)) return undefined;
   if (block === 'mcp_servers') return writeMcpServer(name, value, writing);
   if (block === 'llm_profiles')
-    return writeRecord(value, writing, (member) => ({
-      schema: [...MODEL_PART, member],
-      names: [variableName(name, member)],
-    }));
-  if (block === 'agent_profiles') return openRecord(value, writing);
+    return writeForeignValue(
+      value,
+      { schema: MODEL_PART, names: (member) => [variableName(name, ...member)] },
+      writing,
+    );
+  if (block === 'agent_profiles') return writeOpenValue(value, writing);
   const main = block === 'secrets' ? 'value' : 'token';
   const { [main]: secret, ...others } = value;
   if (secret === undefined || !isForeignText(secret)) return undefined;
   const names = block === 'secrets' ? [variableName(name)] : [variableName(name, 'token')];
   const shown = Object.entries(others).flatMap(([member, one]): [string, Json][] => {
-    const text = one !== null && isForeignText(one) ? readForeignText(one) : '';
-    const isOpen = text !== '' && !holdsSecretText(text) && !hasHiddenSecret(text, writing.hidden);
-    return isOpen ? [[member, text]] : [];
+    const text = isForeignText(one) ? readForeignText(one) : '';
+    return text === '' || !isOpenText(text, writing) ? [] : [[member, text]];
   });
   const reference = referenceFor(secret, names, writing);
   return block === 'secrets' && shown.length === 0
@@ -169,41 +177,22 @@ function writeFinding(
     : { [main]: reference, ...Object.fromEntries(shown) };
 }
 
-/** A record of names and prose, which a file has as they are. Undefined if one may hold a secret. */
-function openRecord(value: Foreign, writing: Writing): Json | undefined {
-  if (isForeignText(value)) {
-    const text = readForeignText(value);
-    const isOpen = !holdsSecretText(text) && !hasHiddenSecret(text, writing.hidden);
-    if (!isOpen) return undefined;
-    return value instanceof Template ? text : escapeReferences(text);
-  }
-  const entries = isForeignList(value) || isForeignRecord(value) ? Object.entries(value) : null;
-  if (entries === null) return value as Json;
-  const written = entries.map(([key, one]) => [key, openRecord(one, writing)] as const);
-  if (written.some(([key, one]) => one === undefined || !isOpenName(key, writing)))
-    return undefined;
-  return isForeignList(value)
-    ? written.map(([, one]) => one ?? null)
-    : Object.fromEntries(written.map(([key, one]) => [key, one ?? null]));
+function isOpenText(text: string, { hidden }: Writing): boolean {
+  return !holdsSecretText(text) && !hasHiddenSecret(text, hidden);
 }
 
-function writeRecord(
-  record: { readonly [key: string]: Foreign },
-  writing: Writing,
-  placeOf: (member: string) => Parameters<typeof writeForeignValue>[1],
-): Json | undefined {
-  const members: [string, Json][] = [];
-  for (const [member, one] of Object.entries(record)) {
-    const written = writeForeignValue(one, placeOf(member), writing);
-    if (written === undefined) return undefined;
-    members.push([member, written]);
-  }
-  return Object.fromEntries(members);
-}
-
-/** The variable of a setting: by its name; one of a native part also by its part. */
-function variableNames(path: Path): readonly string[] {
-  return path.length === 1 ? [variableName(...path)] : [variableName(...path.slice(1))];
+/** A record of names and prose, which a file has unchanged. Undefined if one may hold a secret. */
+function writeOpenValue(value: Foreign, writing: Writing): Json | undefined {
+  return writeNested<ForeignScalar>(
+    value,
+    (one) => {
+      if (!isForeignText(one)) return one;
+      const text = readForeignText(one);
+      if (!isOpenText(text, writing)) return undefined;
+      return one instanceof Template ? text : escapeReferences(text);
+    },
+    (name) => isOpenName(name, writing),
+  );
 }
 
 function listReadVariables(path: Path, value: Json): NewVariable[] {

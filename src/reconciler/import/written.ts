@@ -9,16 +9,16 @@ import type { Secret } from '../model/secret.ts';
 import type { Json } from '../model/value.ts';
 import { isHarmlessValue } from '../pull/program-text.ts';
 import { escapeReferences, hasHiddenSecret } from '../pull/writable.ts';
-import { looksSecret } from '../pull/written-deep.ts';
+import { looksSecret, writeNested, type WrittenPlace } from '../pull/written-deep.ts';
 import {
   type Foreign,
-  isForeignList,
-  isForeignRecord,
+  type ForeignRecord,
+  type ForeignScalar,
+  type ForeignText,
   isForeignText,
   readForeignText,
   Template,
   Variable,
-  type ForeignRecord,
 } from './foreign.ts';
 import type { Names } from './names.ts';
 
@@ -29,13 +29,8 @@ export interface Writing {
   readonly hidden: readonly Secret[];
 }
 
-/** A place of a settings file. */
-interface Place {
-  /** The schema path of the place, under `settings`. */
-  readonly schema: Path;
-  /** Names for the variable of a reference, the preferred one first. */
-  readonly names: readonly string[];
-}
+/** A place of a settings file: the schema path under `settings`, and the names for the variable of a reference there or under it. */
+type Place = Pick<WrittenPlace, 'schema' | 'names'>;
 
 /** A value as a file writes it: what is a secret, or may be one, as a reference. Undefined if the name of something in it may hold one. */
 export function writeForeignValue(
@@ -43,32 +38,12 @@ export function writeForeignValue(
   place: Place,
   writing: Writing,
 ): Json | undefined {
-  if (isForeignText(value)) return writeForeignText(value, place, writing);
-  if (typeof value === 'number')
-    return isSecretSchemaPath(place.schema) || hasHiddenSecret(value, writing.hidden)
-      ? writing.names.referenceTo(String(value), place.names)
-      : value;
-  if (isForeignList(value)) {
-    const items = value.map((one, index) =>
-      writeForeignValue(one, under(place, String(index)), writing),
-    );
-    return items.some((one) => one === undefined) ? undefined : (items as Json[]);
-  }
-  if (!isForeignRecord(value)) return value;
-  const members: [string, Json][] = [];
-  for (const [key, one] of Object.entries(value)) {
-    const written = isOpenName(key, writing)
-      ? writeForeignValue(one, under(place, key), writing)
-      : undefined;
-    if (written === undefined) return undefined;
-    members.push([key, written]);
-  }
-  return Object.fromEntries(members);
-}
-
-function under({ schema, names }: Place, key: string): Place {
-  const part = key.toUpperCase().replaceAll(/[^A-Z0-9]+/g, '_');
-  return { schema: [...schema, key], names: names.map((name) => `${name}_${part}`) };
+  return writeNested<ForeignScalar>(
+    value,
+    (scalar, path) =>
+      writeForeignScalar(scalar, [...place.schema, ...path], place.names(path), writing),
+    (name) => isOpenName(name, writing),
+  );
 }
 
 /** Reports whether a name may be written and shown. */
@@ -76,29 +51,40 @@ export function isOpenName(name: string, { hidden }: Pick<Writing, 'hidden'>): b
   return !isSecretText(name) && !hasHiddenSecret(name, hidden);
 }
 
-/** A text at a place: at that of a secret, and where it looks like one, a reference. */
-function writeForeignText(
-  value: string | Template | Variable,
-  place: Place,
+/** A scalar at a place: at that of a secret, and where it looks like one, a reference. */
+function writeForeignScalar(
+  value: ForeignScalar,
+  schema: Path,
+  names: readonly string[],
   writing: Writing,
 ): Json {
-  const nodes = settingsNodes(place.schema);
-  const isSecret = isSecretSchemaPath(place.schema);
-  const { names } = writing;
-  if (value instanceof Template) {
-    const whole = findTemplateReference(value);
-    if (isSecret) return whole ?? names.referenceTo(value.text, place.names);
-    const isOpen = !isPossibleSecretText(withoutReferences(value, 'ref'), place.schema);
-    return isOpen && !hasHiddenSecret(value.text, writing.hidden)
-      ? value.text
-      : (whole ?? names.referenceTo(value.text, place.names));
-  }
-  const text = readForeignText(value);
-  const typed = isSecret || takesText(nodes) ? text : parseTypedText(text);
-  const mustHide =
-    isSecret || hasHiddenSecret(text, writing.hidden) || isPossibleSecretText(text, place.schema);
-  if (mustHide) return referenceFor(value, place.names, writing);
-  return typeof typed === 'string' ? escapeReferences(typed) : typed;
+  const isSecret = isSecretSchemaPath(schema);
+  if (typeof value === 'number')
+    return isSecret || hasHiddenSecret(value, writing.hidden)
+      ? writing.names.referenceTo(String(value), names)
+      : value;
+  if (!isForeignText(value)) return value;
+  const isOpen = !isSecret && !isPossibleSecretText(readOpenText(value, 'ref'), schema);
+  const isTyped = !(value instanceof Template) && !takesText(settingsNodes(schema));
+  const typed = isTyped ? parseTypedText(readForeignText(value)) : '';
+  return typeof typed === 'string' || !isShowableText(value, isOpen, writing)
+    ? writeForeignText(value, isOpen, names, writing)
+    : typed;
+}
+
+/** A text as a file writes it: unchanged where it is open and contains no known secret, else as a reference. */
+export function writeForeignText(
+  value: ForeignText,
+  isOpen: boolean,
+  names: readonly string[],
+  writing: Writing,
+): string {
+  if (!isShowableText(value, isOpen, writing)) return referenceFor(value, names, writing);
+  return value instanceof Template ? value.text : escapeReferences(readForeignText(value));
+}
+
+function isShowableText(value: ForeignText, isOpen: boolean, { hidden }: Writing): boolean {
+  return isOpen && !hasHiddenSecret(readForeignText(value), hidden);
 }
 
 const OPEN: ReadonlySet<TextUse> = new Set(['name', 'url', 'endpoint', 'host', 'prose']);
@@ -130,7 +116,7 @@ function isPossibleSecretText(text: string, schema: Path): boolean {
 
 /** The reference for a text: to the variable that has it, if one does. */
 export function referenceFor(
-  value: string | Template | Variable,
+  value: ForeignText,
   names: readonly string[],
   writing: Writing,
 ): string {
@@ -147,16 +133,17 @@ function parseTypedText(text: string): Json {
 }
 
 /** The only reference of a template that is nothing else, without what stands in for it. Null if it is more. */
-export function findTemplateReference({ text }: Template): string | null {
+function findTemplateReference({ text }: Template): string | null {
   const parts = parseTemplate(text);
   if (!Array.isArray(parts) || parts.length !== 1) return null;
   const [part] = parts as readonly (string | Reference)[];
   return typeof part === 'object' && part.kind === 'env' ? `\${env:${part.name}}` : null;
 }
 
-/** A template with a word instead of each reference, and its default: the parts of it that are written unchanged. */
-export function withoutReferences({ text }: Template, word = ''): string {
-  const parts = parseTemplate(text);
+/** A text with a word instead of each reference, and its default: the parts of it that are written unchanged. */
+export function readOpenText(value: ForeignText, word = ''): string {
+  const text = readForeignText(value);
+  const parts = value instanceof Template ? parseTemplate(text) : null;
   if (!Array.isArray(parts)) return text;
   return (parts as readonly (string | Reference)[])
     .map((part) => {

@@ -3,7 +3,7 @@ import { isSecretNode } from '../model/native-schema.ts';
 import { formatPath, type Path } from '../model/path.ts';
 import { holdsSecretText, isSecretText } from '../model/secret-words.ts';
 import { Secret } from '../model/secret.ts';
-import { isList, isRecord, type Json, type Value } from '../model/value.ts';
+import type { Json, Value } from '../model/value.ts';
 import { createVariableMarker, markerReference, type Placeholder } from './placeholder.ts';
 
 import { isHeaderPlace, openText, type TextPlace } from './program-text.ts';
@@ -24,26 +24,53 @@ export interface WrittenPlace {
   readonly hidden: readonly Secret[];
 }
 
+type Nested<Scalar> =
+  | Scalar
+  | readonly Nested<Scalar>[]
+  | { readonly [key: string]: Nested<Scalar> };
+
+/** A value with each scalar in it written, with the keys that lead to it and the item before it; undefined if one cannot be written, or a name not be shown. */
+export function writeNested<Scalar>(
+  value: Nested<Scalar>,
+  write: (scalar: Scalar, path: Path, before?: Nested<Scalar>) => Json | undefined,
+  isOpenKey: (key: string) => boolean = () => true,
+  path: Path = [],
+  before?: Nested<Scalar>,
+): Json | undefined {
+  const isArray = Array.isArray(value);
+  if (!isArray && !isNestedRecord(value)) return write(value as Scalar, path, before);
+  const written = Object.entries<Nested<Scalar>>(value).map(([key, one], index) => {
+    const former = isArray ? (value[index - 1] ?? '') : undefined;
+    return [
+      key,
+      writeNested(one, write, isOpenKey, [...path, key], former as Nested<Scalar>),
+    ] as const;
+  });
+  const known = written.flatMap(([key, one]) =>
+    one === undefined || (!isArray && !isOpenKey(key)) ? [] : [[key, one] as const],
+  );
+  if (known.length < written.length) return undefined;
+  return isArray ? known.map(([, one]) => one) : Object.fromEntries(known);
+}
+
 /** A value in the form of a file, whatever is in it: a secret, or a possible one, as a reference. Null if a file cannot contain it. */
-export function writeDeepValue(
+export function writeDeepValue(value: Value, place: WrittenPlace): WrittenValue | null {
+  return collectWritten(value, place, writeScalarValue);
+}
+
+/** A value with each scalar written by a function, and the placeholders of all. Null if one cannot be written. */
+export function collectWritten(
   value: Value,
   place: WrittenPlace,
-  before?: Value,
+  write: (scalar: Value, place: WrittenPlace, before?: Value) => WrittenValue | null,
 ): WrittenValue | null {
-  if (isList(value)) {
-    const items = value.map((item, index) =>
-      writeDeepValue(item, placeUnder(place, String(index)), value[index - 1] ?? ''),
-    );
-    return joinWrittenParts(items, (written) => written);
-  }
-  if (isRecord(value)) {
-    const keys = Object.keys(value);
-    const members = keys.map((key) => writeDeepValue(value[key] ?? null, placeUnder(place, key)));
-    return joinWrittenParts(members, (written) =>
-      Object.fromEntries(written.map((member, index) => [keys[index] ?? '', member])),
-    );
-  }
-  return writeScalarValue(value, place, before);
+  const placeholders: Placeholder[] = [];
+  const written = writeNested<Value>(value, (scalar, path, before) => {
+    const one = write(scalar, path.reduce(placeUnder, place), before);
+    placeholders.push(...(one?.placeholders ?? []));
+    return one?.value;
+  });
+  return written === undefined ? null : { value: written, placeholders };
 }
 
 /** A value as a file writes it at a place of the settings; null if a reference would be in it. */
@@ -56,8 +83,7 @@ export function openValue(
   return written !== null && written.placeholders.length === 0 ? written : null;
 }
 
-/** The place of a member, or of an item of a list. */
-export function placeUnder(place: WrittenPlace, key: string): WrittenPlace {
+function placeUnder(place: WrittenPlace, key: string): WrittenPlace {
   return {
     ...place,
     schema: [...place.schema, key],
@@ -67,19 +93,11 @@ export function placeUnder(place: WrittenPlace, key: string): WrittenPlace {
   };
 }
 
-function joinWrittenParts(
-  parts: readonly (WrittenValue | null)[],
-  join: (values: readonly Json[]) => Json,
+export function writeScalarValue(
+  value: Value,
+  place: WrittenPlace,
+  before?: Value,
 ): WrittenValue | null {
-  const known = parts.flatMap((part) => part ?? []);
-  if (known.length < parts.length) return null;
-  return {
-    value: join(known.map(({ value }) => value)),
-    placeholders: known.flatMap(({ placeholders }) => placeholders),
-  };
-}
-
-function writeScalarValue(value: Value, place: WrittenPlace, before?: Value): WrittenValue | null {
   const isSecret = isSecretNode(settingsNodes(place.schema));
   if (value instanceof Secret) {
     if (value.isEmpty()) return isSecret ? null : createPlainWritten('');
@@ -130,6 +148,13 @@ export function createSecretReference(
   const written = escapeReferences(open) + markerReference(marker);
   const placeholder: Placeholder = { marker, path, at, secret, written, names: names([]) };
   return { value: written, placeholders: [placeholder] };
+}
+
+/** Records are objects without a class; scalars may be of one. */
+function isNestedRecord(value: unknown): value is object {
+  if (typeof value !== 'object' || value === null) return false;
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === null || prototype === Object.prototype;
 }
 
 /**

@@ -19,23 +19,15 @@ import { AGENT_PART, MODEL_PART } from '../model/field.ts';
 import type { Path } from '../model/path.ts';
 import { holdsSecretText, sourceHoldsSecret } from '../model/secret-words.ts';
 import { Secret } from '../model/secret.ts';
-import {
-  holdsNothing,
-  isEmpty,
-  isList,
-  isRecord,
-  sameValue,
-  collectSecrets,
-  type Json,
-  type Value,
-} from '../model/value.ts';
+import { holdsNothing, isEmpty, sameValue, collectSecrets, type Value } from '../model/value.ts';
 import { variableName } from './placeholder.ts';
 import type { WrittenValue } from './program.ts';
-import { toWritableScalar, escapeReferences, hasHiddenSecret } from './writable.ts';
+import { toWritableScalar, hasHiddenSecret } from './writable.ts';
 import {
-  placeUnder,
+  collectWritten,
   createSecretReference,
-  writeDeepValue,
+  writeNested,
+  writeScalarValue,
   type WrittenPlace,
 } from './written-deep.ts';
 
@@ -134,21 +126,12 @@ function writeModelMember(
   value: Value,
   place: WrittenPlace,
 ): WrittenValue | null {
-  if (isRecord(value)) {
-    const inner = Object.entries(value).map(
-      ([key, one]) =>
-        [key, writeModelMember(form, [...member, key], one, placeUnder(place, key))] as const,
-    );
-    const known = inner.flatMap(([key, one]) => (one === null ? [] : [[key, one] as const]));
-    if (known.length < inner.length) return null;
-    return {
-      value: Object.fromEntries(known.map(([key, one]) => [key, one.value])),
-      placeholders: known.flatMap(([, { placeholders }]) => placeholders),
-    };
-  }
-  if (isSecretItemMember(form, member))
-    return isEmpty(value) ? null : createSecretReference(value, place);
-  return writeDeepValue(value, place);
+  return collectWritten(value, place, (scalar, inner, before) => {
+    const below = inner.path.slice(place.path.length);
+    if (!isSecretItemMember(form, [...member, ...below]))
+      return writeScalarValue(scalar, inner, before);
+    return isEmpty(scalar) ? null : createSecretReference(scalar, inner);
+  });
 }
 
 /** A member that is not a secret. Null if it contains one nevertheless. */
@@ -158,37 +141,16 @@ function writePlainMember(
   value: Value,
   hidden: readonly Secret[],
 ): WrittenValue | null {
-  const kind = BLOCKS.find(({ name }) => name === form.block)?.textKind?.([...path]);
+  const isPlain = BLOCKS.find(({ name }) => name === form.block)?.textKind?.([...path]) === 'plain';
   const isOfSource = form === SKILLS_FORM || form === PLUGINS_FORM;
-  const holds = isOfSource ? sourceHoldsSecret : holdsSecretText;
-  const written = plainJson(value, { isPlain: kind === 'plain', holds }, hidden);
+  const holdsSecret = isOfSource ? sourceHoldsSecret : holdsSecretText;
+  const written = writeNested<Value>(value, (one) => {
+    const isOpen = !hasHiddenSecret(one, hidden) && !(typeof one === 'string' && holdsSecret(one));
+    if (!isOpen) return undefined;
+    if (typeof one !== 'string' || !isPlain) return toWritableScalar(one)?.written;
+    return one.includes('${') ? undefined : one;
+  });
   return written === undefined ? null : { value: written, placeholders: [] };
-}
-
-interface PlainForm {
-  readonly isPlain: boolean;
-  /** Reports whether a text may contain a secret. */
-  readonly holds: (text: string) => boolean;
-}
-
-function plainJson(value: Value, form: PlainForm, hidden: readonly Secret[]): Json | undefined {
-  if (isList(value)) {
-    const items = value.map((item) => plainJson(item, form, hidden));
-    return items.some((item) => item === undefined) ? undefined : (items as Json[]);
-  }
-  if (isRecord(value)) {
-    const members = Object.entries(value).map(
-      ([key, one]) => [key, plainJson(one, form, hidden)] as const,
-    );
-    const known = members.flatMap(([key, one]) => (one === undefined ? [] : [[key, one] as const]));
-    return known.length < members.length ? undefined : Object.fromEntries(known);
-  }
-  if (typeof value === 'string') {
-    if (form.holds(value) || hasHiddenSecret(value, hidden)) return undefined;
-    if (form.isPlain) return value.includes('${') ? undefined : value;
-    return escapeReferences(value);
-  }
-  return hasHiddenSecret(value, hidden) ? undefined : toWritableScalar(value)?.written;
 }
 
 /** Reports whether a value of the file contains a reference. */
