@@ -90,97 +90,12 @@ function reporterTo<D>(
   const style = styleFor(io.stdout, io.env, shown);
   const words = styleFor(io.stderr, io.env, shown);
   const textOnStdout = outputs.some(({ format, path }) => format === 'text' && path === null);
-  const reporter: Reporter<D> = {
-    data: async (document, text) => {
-      let failed = 0;
-      for (const { format, path } of outputs.toSorted(
-        (one, other) => Number(one.path !== null) - Number(other.path !== null),
-      )) {
-        if (path === null && format === 'text') {
-          if (flags.quiet !== true) await writeText(io.stdout, text(style));
-          continue;
-        }
-        const rendered = await render(format, document, renderers, text);
-        if (path === null) {
-          await writeText(io.stdout, rendered);
-          continue;
-        }
-        try {
-          await writeAside(path, rendered);
-        } catch (thrown) {
-          failed = 1;
-          await reporter.error(asSetpointError(thrown));
-        }
-      }
-      return failed;
-    },
-    inParts: async <Head extends object, E extends FinishedEnvironment, Tail>(
-      shown: ShownParts<Head, E, Tail>,
-      make: (parts: Parts<Head, E>) => Promise<Tail>,
-    ): Promise<number> => {
-      let code = 0;
-      let errors = 0;
-      // Environments that were not started share one error.
-      let skipped: SkippedEnvironments | null = null;
-      const note = (other: number): void => {
-        code = worstExitCode([code, other]);
-      };
-      const failed = async (error: SetpointError): Promise<void> => {
-        note(error.exitCode);
-        await reporter.error(error);
-      };
-      const printers = outputs.flatMap(({ format, path }): Printer<Head, E, Tail>[] => {
-        if (path === null && format === 'text' && flags.quiet === true) return [];
-        const mode = format === 'prometheus' ? SHARED : PRIVATE;
-        const to = path === null ? toStream(io.stdout) : toFile(path, mode, failed);
-        if (format === 'text') return [textPrinter(to, shown, path === null ? style : PLAIN)];
-        if (format === 'json') return [jsonPrinter(to)];
-        const { prometheus } = renderers;
-        if (format === 'prometheus' && prometheus !== undefined) {
-          const start = async () => (await prometheus())() as unknown as Collector<Head, E>;
-          return [collectingPrinter(to, start)];
-        }
-        return [wholePrinter(to, (document) => render(format, document as D, renderers, () => ''))];
-      });
-      const parts: Parts<Head, E> = {
-        begin: async (head, total) => {
-          if (total >= MANY) optimizeInSmallPieces();
-          for (const printer of printers) await printer.begin(head, total);
-        },
-        environment: async (part) => {
-          for (const printer of printers) await printer.environment(part);
-          const { name, error } = part;
-          note(error === null ? (shown.codeOf?.(part) ?? 0) : computeErrorExitCode(error));
-          if (error === null) return;
-          if (error.code === 'skipped') {
-            skipped = { error, name, count: (skipped?.count ?? 0) + 1 };
-            return;
-          }
-          errors += 1;
-          if (errors > MOST_ERRORS && flags.verbose !== true) return;
-          for (const printer of printers) await printer.flush();
-          await reporter.error(error, name);
-        },
-      };
-      try {
-        const tail = await make(parts);
-        for (const printer of printers) await printer.end(tail);
-      } catch (thrown) {
-        for (const printer of printers) await printer.discard();
-        throw thrown;
-      }
-      const more = flags.verbose === true ? 0 : errors - MOST_ERRORS;
-      if (more > 0) await reporter.words(() => describeUnprinted(more));
-      if (skipped !== null) {
-        const { error, name, count }: SkippedEnvironments = skipped;
-        await reporter.error(error, count === 1 ? name : formatCount(count, 'environment'));
-      }
-      return code;
-    },
-    preview: async (text, always) => {
-      if (flags.quiet === true && !always) return;
-      await (textOnStdout ? writeText(io.stdout, text(style)) : writeText(io.stderr, text(words)));
-    },
+  const reporting: Reporting<D> = {
+    outputs,
+    renderers,
+    flags,
+    stdout: io.stdout,
+    style,
     words: (text) => writeText(io.stderr, text(words)),
     // The message of an error that was thrown is in no copy of its members.
     error: ({ code, message, hint }, target = null) => {
@@ -189,7 +104,127 @@ function reporterTo<D>(
       return writeText(io.stderr, errorText(shown, words, target));
     },
   };
-  return reporter;
+  return {
+    data: (document, text) => reportDocument(reporting, document, text),
+    inParts: (shown, make) => reportParts(reporting, shown, make),
+    preview: async (text, always) => {
+      if (flags.quiet === true && !always) return;
+      await (textOnStdout ? writeText(io.stdout, text(style)) : writeText(io.stderr, text(words)));
+    },
+    words: reporting.words,
+    error: reporting.error,
+  };
+}
+
+interface Reporting<D> extends Pick<Reporter<D>, 'words' | 'error'> {
+  readonly outputs: readonly Output[];
+  readonly renderers: Renderers<D>;
+  readonly flags: ReportFlags;
+  readonly stdout: Io['stdout'];
+  /** The style of stdout. */
+  readonly style: Style;
+}
+
+async function reportDocument<D>(
+  { outputs, renderers, flags, stdout, style, error }: Reporting<D>,
+  document: D,
+  text: (style: Style) => string,
+): Promise<number> {
+  let failed = 0;
+  for (const { format, path } of outputs.toSorted(
+    (one, other) => Number(one.path !== null) - Number(other.path !== null),
+  )) {
+    if (path === null && format === 'text') {
+      if (flags.quiet !== true) await writeText(stdout, text(style));
+      continue;
+    }
+    const rendered = await render(format, document, renderers, text);
+    if (path === null) {
+      await writeText(stdout, rendered);
+      continue;
+    }
+    try {
+      await writeAside(path, rendered);
+    } catch (thrown) {
+      failed = 1;
+      await error(asSetpointError(thrown));
+    }
+  }
+  return failed;
+}
+
+async function reportParts<D, Head extends object, E extends FinishedEnvironment, Tail>(
+  reporting: Reporting<D>,
+  shown: ShownParts<Head, E, Tail>,
+  make: (parts: Parts<Head, E>) => Promise<Tail>,
+): Promise<number> {
+  const isVerbose = reporting.flags.verbose === true;
+  let code = 0;
+  let errors = 0;
+  // Environments that were not started share one error.
+  let skipped: SkippedEnvironments | null = null;
+  const note = (other: number): void => {
+    code = worstExitCode([code, other]);
+  };
+  const printers = createPrinters(reporting, shown, async (error) => {
+    note(error.exitCode);
+    await reporting.error(error);
+  });
+  const parts: Parts<Head, E> = {
+    begin: async (head, total) => {
+      if (total >= MANY) optimizeInSmallPieces();
+      for (const printer of printers) await printer.begin(head, total);
+    },
+    environment: async (part) => {
+      for (const printer of printers) await printer.environment(part);
+      const { name, error } = part;
+      note(error === null ? (shown.codeOf?.(part) ?? 0) : computeErrorExitCode(error));
+      if (error === null) return;
+      if (error.code === 'skipped') {
+        skipped = { error, name, count: (skipped?.count ?? 0) + 1 };
+        return;
+      }
+      errors += 1;
+      if (errors > MOST_ERRORS && !isVerbose) return;
+      for (const printer of printers) await printer.flush();
+      await reporting.error(error, name);
+    },
+  };
+  try {
+    const tail = await make(parts);
+    for (const printer of printers) await printer.end(tail);
+  } catch (thrown) {
+    for (const printer of printers) await printer.discard();
+    throw thrown;
+  }
+  const more = isVerbose ? 0 : errors - MOST_ERRORS;
+  if (more > 0) await reporting.words(() => describeUnprinted(more));
+  if (skipped !== null) {
+    const { error, name, count }: SkippedEnvironments = skipped;
+    await reporting.error(error, count === 1 ? name : formatCount(count, 'environment'));
+  }
+  return code;
+}
+
+/** A printer for each output of a result in parts. `failed` gets the error of a file that cannot be written. */
+function createPrinters<D, Head extends object, E extends FinishedEnvironment, Tail>(
+  { outputs, renderers, flags, stdout, style }: Reporting<D>,
+  shown: ShownParts<Head, E, Tail>,
+  failed: (error: SetpointError) => Promise<void>,
+): Printer<Head, E, Tail>[] {
+  return outputs.flatMap(({ format, path }): Printer<Head, E, Tail>[] => {
+    if (path === null && format === 'text' && flags.quiet === true) return [];
+    const mode = format === 'prometheus' ? SHARED : PRIVATE;
+    const to = path === null ? toStream(stdout) : toFile(path, mode, failed);
+    if (format === 'text') return [textPrinter(to, shown, path === null ? style : PLAIN)];
+    if (format === 'json') return [jsonPrinter(to)];
+    const { prometheus } = renderers;
+    if (format === 'prometheus' && prometheus !== undefined) {
+      const start = async () => (await prometheus())() as unknown as Collector<Head, E>;
+      return [collectingPrinter(to, start)];
+    }
+    return [wholePrinter(to, (document) => render(format, document as D, renderers, () => ''))];
+  });
 }
 
 /** The modes of files. Another user, that of node_exporter, reads metrics. */

@@ -1,6 +1,6 @@
 import { SetpointError } from '../../reconciler/model/error.ts';
 import type { Clock } from '../../reconciler/model/ports.ts';
-import { createOctokit } from './client.ts';
+import { openRepository, type Repository } from './client.ts';
 import { gitHubError, isNotFoundError } from './github-error.ts';
 import type { Access } from './job.ts';
 
@@ -71,17 +71,31 @@ export interface Branches {
 }
 
 export function createBranchesClient(access: Access, clock: Pick<Clock, 'sleep'>): Branches {
-  const octokit = createOctokit(access, clock);
-  const repo = { owner: access.owner, repo: access.repository };
+  const repository = openRepository(access, clock);
+  return { ...accessRefs(repository), ...accessObjects(repository), ...accessPulls(repository) };
+}
+
+type RefAccess = Pick<
+  Branches,
+  'tip' | 'beginningWith' | 'createBranch' | 'moveBranch' | 'deleteBranch'
+>;
+
+function accessRefs({ octokit, repo }: Repository): RefAccess {
   const tip = async (branch: string): Promise<string | null> => {
     const route = 'GET /repos/{owner}/{repo}/git/ref/{ref}';
     const found = await octokit.request(route, { ...repo, ref: `heads/${branch}` }).catch(ifGone);
     return found === null ? null : sha(found.data.object.sha);
   };
-  const repositoryId = async (): Promise<string> => {
-    const { repository } = await octokit.graphql<{ repository: { id: string } }>(REPOSITORY, repo);
-    return repository.id;
-  };
+  /** A request whose answer was lost, or that was refused: what is there now shows which. */
+  const checkMoved = (branch: string, from: string | null, to: string, sent: Promise<unknown>) =>
+    sent.then(
+      () => true,
+      async (thrown: unknown) => {
+        const now = await tip(branch);
+        if (now === from) throw thrown;
+        return now === to;
+      },
+    );
   return {
     tip,
     beginningWith: async (prefix) => {
@@ -94,6 +108,40 @@ export function createBranchesClient(access: Access, clock: Pick<Clock, 'sleep'>
       ]);
       return new Map(tips);
     },
+    createBranch: (branch, to) => {
+      const route = 'POST /repos/{owner}/{repo}/git/refs';
+      const ref = { ref: `refs/heads/${branch}`, sha: to };
+      return checkMoved(branch, null, to, octokit.request(route, { ...repo, ...ref }));
+    },
+    moveBranch: (branch, from, to) => {
+      const route = 'PATCH /repos/{owner}/{repo}/git/refs/{ref}';
+      const ref = { ref: `heads/${branch}`, sha: to, force: false };
+      return checkMoved(branch, from, to, octokit.request(route, { ...repo, ...ref }));
+    },
+    // REST deletes any commit that is there; this mutation names the expected one.
+    deleteBranch: async (branch, from) => {
+      const ref = {
+        name: `refs/heads/${branch}`,
+        beforeOid: from,
+        afterOid: '0'.repeat(from.length),
+      };
+      const deleted = octokit
+        .graphql<{ repository: { id: string } }>(REPOSITORY, repo)
+        .then(({ repository: { id } }) =>
+          octokit.graphql(DELETE_REF, { repositoryId: id, refUpdates: [ref] }),
+        );
+      await deleted.catch(async (thrown: unknown) => {
+        if ((await tip(branch)) === from) throw gitHubError(thrown);
+      });
+    },
+  };
+}
+
+function accessObjects({
+  octokit,
+  repo,
+}: Repository): Pick<Branches, 'commit' | 'entry' | 'createTree' | 'createCommit' | 'contains'> {
+  return {
     commit: async (commit) => {
       const route = 'GET /repos/{owner}/{repo}/git/commits/{commit_sha}';
       const { data } = await octokit.request(route, { ...repo, commit_sha: commit });
@@ -131,36 +179,6 @@ export function createBranchesClient(access: Access, clock: Pick<Clock, 'sleep'>
       const commit = { message, tree, parents: [...parents] };
       return sha((await octokit.request(route, { ...repo, ...commit })).data.sha);
     },
-    createBranch: async (branch, to) => {
-      const route = 'POST /repos/{owner}/{repo}/git/refs';
-      const created = octokit.request(route, { ...repo, ref: `refs/heads/${branch}`, sha: to });
-      // An answer that was lost, or a refusal: what is there now shows which.
-      return created.then(
-        () => true,
-        async (thrown: unknown) => {
-          const now = await tip(branch);
-          if (now === null) throw thrown;
-          return now === to;
-        },
-      );
-    },
-    moveBranch: async (branch, from, to) => {
-      const route = 'PATCH /repos/{owner}/{repo}/git/refs/{ref}';
-      const moved = octokit.request(route, {
-        ...repo,
-        ref: `heads/${branch}`,
-        sha: to,
-        force: false,
-      });
-      return moved.then(
-        () => true,
-        async (thrown: unknown) => {
-          const now = await tip(branch);
-          if (now === from) throw thrown;
-          return now === to;
-        },
-      );
-    },
     contains: async (commit, other) => {
       if (commit === other) return true;
       const route = 'GET /repos/{owner}/{repo}/compare/{basehead}';
@@ -168,28 +186,22 @@ export function createBranchesClient(access: Access, clock: Pick<Clock, 'sleep'>
       const { data } = await octokit.request(route, { ...repo, ...range });
       return data.status === 'behind' || data.status === 'identical';
     },
-    // REST deletes any commit that is there; this mutation names the expected one.
-    deleteBranch: async (branch, from) => {
-      const ref = {
-        name: `refs/heads/${branch}`,
-        beforeOid: from,
-        afterOid: '0'.repeat(from.length),
-      };
-      const deleted = repositoryId().then((repositoryId) =>
-        octokit.graphql(DELETE_REF, { repositoryId, refUpdates: [ref] }),
-      );
-      await deleted.catch(async (thrown: unknown) => {
-        if ((await tip(branch)) === from) throw gitHubError(thrown);
-      });
-    },
+  };
+}
+
+function accessPulls({
+  octokit,
+  repo,
+}: Repository): Pick<Branches, 'pulls' | 'createPull' | 'updatePull'> {
+  return {
     pulls: async (branch, state) => {
       const route = 'GET /repos/{owner}/{repo}/pulls';
-      const head = `${access.owner}:${branch}`;
+      const head = `${repo.owner}:${branch}`;
       const { data } = await octokit.request(route, { ...repo, head, state, per_page: 100 });
       if (!Array.isArray(data)) throw notGitHub();
       const here = data.filter(
         ({ head: from }) =>
-          from.ref === branch && from.repo?.full_name === `${access.owner}/${access.repository}`,
+          from.ref === branch && from.repo?.full_name === `${repo.owner}/${repo.repo}`,
       );
       return here.map(({ number, user, body, base, head: from, merged_at: merged }) => ({
         number,

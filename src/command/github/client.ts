@@ -38,8 +38,28 @@ export interface GitHub {
 
 /** `clock` is what is slept on before a request is sent once more. */
 export function gitHub(access: Access, clock: Pick<Clock, 'sleep'>): GitHub {
-  const octokit = createOctokit(access, clock);
+  const repository = openRepository(access, clock);
+  return { ...accessComments(repository), ...accessIssues(repository) };
+}
+
+/** The repository of a run, as requests name it. */
+export interface Repository {
+  readonly octokit: ReturnType<typeof createOctokit>;
+  readonly repo: { readonly owner: string; readonly repo: string };
+}
+
+export function openRepository(access: Access, clock: Pick<Clock, 'sleep'>): Repository {
   const repo = { owner: access.owner, repo: access.repository };
+  return { octokit: createOctokit(access, clock), repo };
+}
+
+function accessComments({
+  octokit,
+  repo,
+}: Repository): Pick<
+  GitHub,
+  'viewer' | 'comments' | 'pullHead' | 'createComment' | 'updateComment' | 'deleteComment'
+> {
   return {
     // GET /user is closed to the token of a job; this query is not.
     viewer: async () => {
@@ -79,6 +99,17 @@ export function gitHub(access: Access, clock: Pick<Clock, 'sleep'>): GitHub {
         if (!isNotFoundError(thrown)) throw thrown;
       });
     },
+  };
+}
+
+function accessIssues({
+  octokit,
+  repo,
+}: Repository): Pick<
+  GitHub,
+  'openIssues' | 'closedIssues' | 'createIssue' | 'updateIssue' | 'closeIssue'
+> {
+  return {
     openIssues: async (label) => {
       const filter = { labels: label, state: 'open' as const, per_page: 100 };
       const found = await octokit.paginate('GET /repos/{owner}/{repo}/issues', {
@@ -141,7 +172,7 @@ const SILENT = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {
  * Octokit with our exchanges, retries and errors. A POST is sent once, except for queries and objects of git, which are not visible to
  * users.
  */
-export function createOctokit({ apiUrl, token }: Access, clock: Pick<Clock, 'sleep'>) {
+function createOctokit({ apiUrl, token }: Access, clock: Pick<Clock, 'sleep'>) {
   const octokit = new (Octokit.plugin(paginateRest))({
     auth: token,
     baseUrl: apiUrl,

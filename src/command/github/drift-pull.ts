@@ -79,8 +79,10 @@ async function keepPull(
   { report, files }: NonNullable<ReadEnvironment['pull']>,
 ): Promise<DriftPull> {
   const { name } = environment.plan;
-  if (report.error !== null)
-    return createDriftPull(name, null, 'warning', `${report.error.message} ${report.error.hint}`);
+  const { branches, base, viewer } = world;
+  const note = (level: 'notice' | 'warning', text: string, number: number | null = null) =>
+    ({ environment: name, number, note: { level, text } }) as const;
+  if (report.error !== null) return note('warning', `${report.error.message} ${report.error.hint}`);
   if (files.length === 0) {
     const finished = await finish(world, environment, 'not-writable');
     const why =
@@ -88,49 +90,34 @@ async function keepPull(
         ? 'pull finds nothing to write into the file'
         : 'nothing of what differs can be written into the file';
     return finished.note === null
-      ? createDriftPull(name, null, 'notice', `No pull request was opened: ${why}.`)
+      ? note('notice', `No pull request was opened: ${why}.`)
       : finished;
   }
-  const { branches, base, viewer } = world;
   const branch = driftBranch(name);
   const { own, other } = await openPulls(world, name);
-  if (other !== null)
-    return createDriftPull(
-      name,
-      null,
-      'warning',
-      `#${other.number} from the branch ${branch} is not setpoint's. It was left unchanged.`,
-    );
-  if (own !== null && own.base !== base)
-    return createDriftPull(
-      name,
-      own.number,
-      'notice',
-      `#${own.number} is for the branch ${own.base}, and this run for ${base}. It was left unchanged.`,
-    );
+  const number = own?.number ?? null;
+  if (other !== null) {
+    const text = `#${other.number} from the branch ${branch} is not setpoint's. It was left unchanged.`;
+    return note('warning', text);
+  }
+  if (own !== null && own.base !== base) {
+    const text = `#${own.number} is for the branch ${own.base}, and this run for ${base}. It was left unchanged.`;
+    return note('notice', text, number);
+  }
   const edits = await editsOn(branches, await world.baseTip(), base, files);
-  if (typeof edits === 'string')
-    return createDriftPull(name, own?.number ?? null, 'warning', edits);
-  if (own === null) {
-    const declined = await findPullClosedByPerson(world, name, edits, await viewer());
-    if (declined !== null)
-      return createDriftPull(
-        name,
-        null,
-        'notice',
-        `#${declined} with the same edits was closed, and is not opened again. Reopen it if you want it.`,
-      );
+  if (typeof edits === 'string') return note('warning', edits, number);
+  const declined =
+    own === null ? await findPullClosedByPerson(world, name, edits, await viewer()) : null;
+  if (declined !== null) {
+    const text = `#${declined} with the same edits was closed, and is not opened again. Reopen it if you want it.`;
+    return note('notice', text);
   }
   const body = pullRequestBody(world, environment.plan, report, edits);
   const pushed = await push(world, name, edits, own !== null);
   if (pushed === 'foreign') {
     if (own !== null) await commentOnce(world, own.number, name, edits);
-    return createDriftPull(
-      name,
-      own?.number ?? null,
-      'warning',
-      `The branch ${branch} has commits that setpoint did not make. It was left unchanged.`,
-    );
+    const text = `The branch ${branch} has commits that setpoint did not make. It was left unchanged.`;
+    return note('warning', text, number);
   }
   if (own !== null) {
     if (findDigest(own.body) !== findDigest(body)) await branches.updatePull(own.number, { body });
@@ -243,15 +230,6 @@ async function commentOnce({ github, document }: World, pull: number, name: stri
     clean: false,
   };
   await writeComments(github, { number: pull, headSha: null }, [sticky]);
-}
-
-function createDriftPull(
-  environment: string,
-  number: number | null,
-  level: 'notice' | 'warning',
-  text: string,
-): DriftPull {
-  return { environment, number, note: { level, text } };
 }
 
 function memoizeCall<T>(make: () => Promise<T>): () => Promise<T> {

@@ -82,32 +82,15 @@ export class ClusterController {
   readonly #applied: WriteHistory;
 
   constructor(request: ClusterRequest) {
-    const {
-      cluster,
-      namespace,
-      env,
-      clock = SYSTEM_CLOCK,
-      data,
-      interval = INTERVAL,
-      signal,
-      strict,
-      timeout,
-    } = request;
+    const { cluster, namespace, env, clock = SYSTEM_CLOCK, data } = request;
+    const { signal, strict, timeout } = request;
     this.#clock = clock;
     this.#report = request.report ?? (() => {});
     this.#signal = signal;
     this.#variables = serviceVariables(env);
     const own = request.stateSecret ?? null;
     this.#stateSecret = own === null ? null : { namespace: cluster.namespace, name: own };
-    const what = 'SettingsTargets';
-    this.#api = new KubeApi(cluster, clock, {
-      code: 'cluster-failed',
-      purpose: `read ${what}`,
-      what,
-      namespace,
-      rule: RULE,
-      offered: 'Install their definition: setpoint render crd | kubectl apply -f -',
-    });
+    this.#api = createTargetApi(cluster, clock, namespace);
     const reflecting = { clock, random: request.random ?? Math.random };
     this.#objects = new Reflector(this.#api, targetPath(namespace), {
       ...reflecting,
@@ -128,23 +111,7 @@ export class ClusterController {
     });
     this.#applied = new WriteHistory(this.#approvals);
     const secrets = new ClusterSecrets(this.#api);
-    const outside = new OutsideReader({
-      api: this.#api,
-      secretKeys: (...named) => secrets.listKeys(...named),
-      clock,
-      changed: () => this.#source.outsideChanged(),
-    });
-    this.#source = new ClusterSource(this.#objects, {
-      outside,
-      policies: this.#policies,
-      approvals: this.#approvals,
-      clock,
-      policy: request.policy,
-      isGone: (key) => isWatchedName(namespace, key) && this.#objects.isGone(key),
-      judged: (key, problem) => this.#handleVerdict(key, problem),
-      loaded: () => this.#showLimits(),
-      interval,
-    });
+    this.#source = this.#createSource(request, secrets);
     const fingerprints = new ClusterFingerprints(this.#api, this.#objects);
     this.controller = openController({
       ...request,
@@ -161,10 +128,43 @@ export class ClusterController {
         signal,
       },
     });
-    this.#writer = new StatusWriter({
+    this.#writer = this.#createStatusWriter();
+    this.#events = new EventWriter({
+      api: this.#api,
+      clock,
+      problem: (message) => this.controller.conditions.set('cluster', message, 'events'),
+    });
+    this.#requests = this.#createReadRequests();
+    this.controller.subscribe(this.#found);
+  }
+
+  #createSource(request: ClusterRequest, secrets: ClusterSecrets): ClusterSource {
+    const { namespace, interval = INTERVAL } = request;
+    const clock = this.#clock;
+    const outside = new OutsideReader({
+      api: this.#api,
+      secretKeys: (...named) => secrets.listKeys(...named),
+      clock,
+      changed: () => this.#source.outsideChanged(),
+    });
+    return new ClusterSource(this.#objects, {
+      outside,
+      policies: this.#policies,
+      approvals: this.#approvals,
+      clock,
+      policy: request.policy,
+      isGone: (key) => isWatchedName(namespace, key) && this.#objects.isGone(key),
+      judged: (key, problem) => this.#handleVerdict(key, problem),
+      loaded: () => this.#showLimits(),
+      interval,
+    });
+  }
+
+  #createStatusWriter(): StatusWriter {
+    return new StatusWriter({
       api: this.#api,
       objects: this.#objects,
-      clock,
+      clock: this.#clock,
       known: (key, object) => this.#buildTargetState(key, object),
       written: (object, before, now) => {
         const found = newReason(before, now);
@@ -174,14 +174,12 @@ export class ClusterController {
       },
       problem: (message) => this.controller.conditions.set('cluster', message, 'status'),
     });
-    this.#events = new EventWriter({
-      api: this.#api,
-      clock,
-      problem: (message) => this.controller.conditions.set('cluster', message, 'events'),
-    });
+  }
+
+  #createReadRequests(): ReadRequests {
     const { controller } = this;
-    this.#requests = new ReadRequests({
-      clock,
+    return new ReadRequests({
+      clock: this.#clock,
       signal: this.#stop.signal,
       exists: (key) => this.#objects.objects.has(key),
       untilReadable: (key) =>
@@ -191,7 +189,6 @@ export class ClusterController {
         if (controller.state(key) !== undefined) void controller.readNow(key);
       },
     });
-    controller.subscribe(this.#found);
   }
 
   /** Lists the objects, if the API server answers soon, and begins the controller. */
@@ -378,4 +375,21 @@ function isWatchedName(watched: string | null, name: string): boolean {
 /** Reports whether another client writes what is healed. */
 function isRivalled(state: WatchState | null): boolean {
   return state !== null && state.stopped !== null && state.stopped.cause !== 'server';
+}
+
+/** The API for SettingsTargets, in the words of an error that they cannot be read. */
+function createTargetApi(
+  cluster: ClusterRequest['cluster'],
+  clock: Clock,
+  namespace: string | null,
+): KubeApi {
+  const what = 'SettingsTargets';
+  return new KubeApi(cluster, clock, {
+    code: 'cluster-failed',
+    purpose: `read ${what}`,
+    what,
+    namespace,
+    rule: RULE,
+    offered: 'Install their definition: setpoint render crd | kubectl apply -f -',
+  });
 }

@@ -74,7 +74,8 @@ export function routes(served: RouteContext): Hono<Binding> {
       return call.redirect(`/login?next=${encodeURIComponent(pathname + search)}`, 303);
     return call.json({ error: 'Send the token: Authorization: Bearer TOKEN.' }, 401, CHALLENGE);
   });
-  readingRoutes(app, served);
+  pageRoutes(app, served);
+  dataRoutes(app, served);
   return app;
 }
 
@@ -145,10 +146,8 @@ function metricsRoute(app: Hono<Binding>, { metrics }: Pick<RouteContext, 'metri
 
 const CHALLENGE = { 'WWW-Authenticate': 'Bearer realm="setpoint"' };
 
-function readingRoutes(app: Hono<Binding>, served: RouteContext): void {
+function pageRoutes(app: Hono<Binding>, served: RouteContext): void {
   const { watching, access, clock, boot, streams } = served;
-  const reported = (state: WatchState): EnvironmentWatched =>
-    createWatchedReport(state, watching.conditions.list(), clock.now());
 
   app.get('/', (call) => {
     const query = listQuery(new URL(call.req.url).searchParams);
@@ -193,6 +192,12 @@ function readingRoutes(app: Hono<Binding>, served: RouteContext): void {
     await streams.open(source, call.env.outgoing, known, reader);
     return RESPONSE_ALREADY_SENT;
   });
+}
+
+function dataRoutes(app: Hono<Binding>, served: RouteContext): void {
+  const { watching, clock } = served;
+  const reported = (state: WatchState): EnvironmentWatched =>
+    createWatchedReport(state, watching.conditions.list(), clock.now());
 
   app.get('/api/environments', (call) => {
     const query = listQuery(new URL(call.req.url).searchParams);

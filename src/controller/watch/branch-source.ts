@@ -43,37 +43,16 @@ export function branchSource(
     const named = current === null && isNamed() ? (from ?? null) : null;
     current ??= named ?? commits.of(branch)?.commit ?? null;
     if (current === null) return;
-    try {
-      await branch.forward(current, to);
-    } catch (thrown) {
-      const { code, message } = asSetpointError(thrown);
-      if (named === null || code !== 'branch-rewritten') throw thrown;
-      current = null;
-      throw usageError(
-        message,
-        'Name a commit of the branch, as git log shows it: --ref BRANCH:COMMIT.',
-      );
-    }
+    if (named === null) return branch.forward(current, to);
+    current = null;
+    await assertNamedCommit(branch, named, to);
+    current = named;
   };
   const ask = async (): Promise<string> => {
     const { commit } = await branch.tip();
     await assertForward(commit);
     tip = commit;
     return commit;
-  };
-  const loadOf = async (commit: string): Promise<LoadedFiles> => {
-    const named = [options.file ?? DEFAULT_FILES].flat();
-    const root = await branch.files(commit, { needs: createPathFilter(named), used });
-    const inRoot = (path: string): string => relative(root, path);
-    const file = [options.file ?? defaultFiles(root)].flat().map((path) => join(root, path));
-    const request = { ...options, file, checkout: { from: 'branch', root, state } } as const;
-    const needed = { needs: createPathMatcher(listBaseFiles(request).map(inRoot)), used };
-    await branch.files(commit, needed);
-    const loaded = await loadApart(request, join(root, '/'));
-    const beside = listReferencedFiles(loaded.targets, options).map(inRoot);
-    if (beside.length > 0) await branch.files(commit, { needs: createPathMatcher(beside), used });
-    const commitInfo = await branch.describe(commit);
-    return { ...loaded, commit, commitInfo, root: join(root, '/') };
   };
   return {
     kind: 'git',
@@ -90,7 +69,7 @@ export function branchSource(
     },
     load: async () => {
       const commit = tip ?? (await branch.tip()).commit;
-      const loaded = await loadOf(commit);
+      const loaded = await loadCommit(options, { branch, commit, used, state });
       await commits.keep(branch, { commit, from: from ?? commits.of(branch)?.from ?? null });
       current = commit;
       return loaded;
@@ -100,13 +79,53 @@ export function branchSource(
       if (last === null) return null;
       // One that is named since then comes first: what it does not lead to is not trusted any more.
       if (from !== undefined && isNamed()) await branch.forward(from, last.commit);
-      return loadOf(last.commit);
+      return loadCommit(options, { branch, commit: last.commit, used, state });
     },
     use: (paths) => {
       used = paths;
     },
     listen: () => () => {},
   };
+}
+
+/** Throws a usage error if a branch does not continue the commit that the user named. */
+async function assertNamedCommit(branch: GitBranch, named: string, to: string): Promise<void> {
+  try {
+    await branch.forward(named, to);
+  } catch (thrown) {
+    const { code, message } = asSetpointError(thrown);
+    if (code !== 'branch-rewritten') throw thrown;
+    throw usageError(
+      message,
+      'Name a commit of the branch, as git log shows it: --ref BRANCH:COMMIT.',
+    );
+  }
+}
+
+/** Loads the settings files of a commit, their bases, and the files that they refer to. */
+async function loadCommit(
+  options: SessionRequest,
+  source: {
+    readonly branch: GitBranch;
+    readonly commit: string;
+    readonly used: readonly string[];
+    readonly state: string;
+  },
+): Promise<LoadedFiles> {
+  const { branch, commit, used, state } = source;
+  const named = [options.file ?? DEFAULT_FILES].flat();
+  const root = await branch.files(commit, { needs: createPathFilter(named), used });
+  const inRoot = (path: string): string => relative(root, path);
+  const file = [options.file ?? defaultFiles(root)].flat().map((path) => join(root, path));
+  const request = { ...options, file, checkout: { from: 'branch', root, state } } as const;
+  const needed = { needs: createPathMatcher(listBaseFiles(request).map(inRoot)), used };
+  await branch.files(commit, needed);
+  const loaded = await loadApart(request, join(root, '/'));
+  const referenced = listReferencedFiles(loaded.targets, options).map(inRoot);
+  if (referenced.length > 0)
+    await branch.files(commit, { needs: createPathMatcher(referenced), used });
+  const commitInfo = await branch.describe(commit);
+  return { ...loaded, commit, commitInfo, root: join(root, '/') };
 }
 
 /** Returns a filter for paths of the repository that -f, or its default, needs: a settings file or the schema lock in its folder. */

@@ -74,7 +74,7 @@ export class Controller implements Watching {
   #tracer: Tracer = UNTRACED;
 
   constructor(options: WatchOptions) {
-    const { request, files, clock, approved, locks, interval, random } = options;
+    const { files, clock, interval } = options;
     this.#options = options;
     this.conditions = new Conditions(() => clock.now(), options.report);
     this.#recorder = new Recorder(options.journal, this.conditions, options.report, (reading) =>
@@ -94,7 +94,38 @@ export class Controller implements Watching {
         this.#fleet.find(name)?.readAt(Number.NEGATIVE_INFINITY, 'changed');
       },
     });
-    const tools: WatchTools = {
+    const tools = this.#createTools(options, rollouts);
+    const { paces } = this.#networks;
+    this.#queue = new ReadQueue({
+      clock,
+      parallel: options.parallel,
+      groupOf: ({ name }) => files.groupOf(name),
+      mostOf: (group) => files.mostReads(group),
+      originOf: ({ name, state }) => this.#findOrigin(name, state),
+      isNew: ({ isNew }) => isNew,
+      isHeldUp: (origin) => paces.waiting(origin) >= Math.max(1, options.parallel / 4),
+      isBusy: measureLoop(),
+    });
+    this.#late = new LateReads({
+      clock,
+      conditions: this.conditions,
+      lateness: () =>
+        this.#queue.lateness(
+          ({ state }) => mayWait(state.settings.interval ?? interval),
+          ({ name }) => options.late?.(name),
+        ),
+      groupName: options.source.kind === 'cluster' ? 'namespace' : null,
+    });
+    this.#fleet = new Fleet(tools, this.#queue);
+    const [recorder, fleet, { conditions }] = [this.#recorder, this.#fleet, this];
+    this.#suspensions = new Suspensions(options, fleet, recorder, conditions);
+    const parts = { recorder, fleet, suspensions: this.#suspensions, conditions };
+    this.#upkeep = new Upkeep(options, TURN, parts);
+  }
+
+  #createTools(options: WatchOptions, rollouts: Rollouts): WatchTools {
+    const { request, files, clock, approved, locks, interval, random } = options;
+    return {
       request,
       networks: this.#networks,
       values: () => files.values,
@@ -125,32 +156,6 @@ export class Controller implements Watching {
       lockProblem: lockProblems(this.conditions),
       warn: (message, environment) => this.#recorder.warn(message, environment),
     };
-    const { paces } = this.#networks;
-    this.#queue = new ReadQueue({
-      clock,
-      parallel: options.parallel,
-      groupOf: ({ name }) => files.groupOf(name),
-      mostOf: (group) => files.mostReads(group),
-      originOf: ({ name, state }) => this.#findOrigin(name, state),
-      isNew: ({ isNew }) => isNew,
-      isHeldUp: (origin) => paces.waiting(origin) >= Math.max(1, options.parallel / 4),
-      isBusy: measureLoop(),
-    });
-    this.#late = new LateReads({
-      clock,
-      conditions: this.conditions,
-      lateness: () =>
-        this.#queue.lateness(
-          ({ state }) => mayWait(state.settings.interval ?? interval),
-          ({ name }) => options.late?.(name),
-        ),
-      groupName: options.source.kind === 'cluster' ? 'namespace' : null,
-    });
-    this.#fleet = new Fleet(tools, this.#queue);
-    const [recorder, fleet, { conditions }] = [this.#recorder, this.#fleet, this];
-    this.#suspensions = new Suspensions(options, fleet, recorder, conditions);
-    const parts = { recorder, fleet, suspensions: this.#suspensions, conditions };
-    this.#upkeep = new Upkeep(options, TURN, parts);
   }
 
   /**

@@ -11,6 +11,7 @@ import { watchSettings, untilFirstRead } from './schedule.ts';
 import type { ReadQueue } from './read-queue.ts';
 import { applyFact, notReadState, restoreState } from './environment-state.ts';
 import type { Memory } from './journal/journal-reader.ts';
+import { ReadLimit } from './read-limit.ts';
 import { EnvironmentWatcher, type WatchTools } from './watched.ts';
 import type { Clock } from '../../reconciler/model/ports.ts';
 import { isLockRefused, type Locks } from './locks/locks.ts';
@@ -192,12 +193,12 @@ export class Fleet {
   }
 
   #newWatched(target: Target, due: number): EnvironmentWatcher {
-    const { moment, interval } = this.#tools;
+    const { moment, interval, clock } = this.#tools;
     const fresh = notReadState(target.name, moment().at, watchSettings(target, interval));
     const state = this.#withRemembered(fresh);
-    const limit = this.#limits.get(target.name)?.limit;
+    const limit = this.#limits.get(target.name)?.limit ?? new ReadLimit(clock);
     const waits = (one: EnvironmentWatcher): void => this.#queue.add(one);
-    return new EnvironmentWatcher(state, target, due, this.#tools, waits, limit);
+    return new EnvironmentWatcher(state, target, { due, limit }, this.#tools, waits);
   }
 
   #withRemembered(state: WatchState): WatchState {

@@ -234,68 +234,87 @@ export async function writeDeclared(
 ): Promise<EnvironmentOutcome> {
   const { commit, agreement } = declared;
   const { request, networks, values, agreements, clock, approved, lock, records } = tools;
-  const { name } = records.state;
-  let planned: EnvironmentPlan | null = null;
-  let begun = false;
-  let problem: SetpointError | null = null;
-  const begin = async (): Promise<SetpointError | null> => {
-    await tools.lookAgain(records);
-    if (records.state.suspended !== null || tools.isGone() || !tools.stillMay())
-      return new SetpointError('declined', `${name} can no longer be written.`);
-    if (!(await lock.stillHeld())) return createLostLockError(lock);
-    const changes = planned?.changes ?? [];
-    const paths = changes.map(({ path }) => formatPath(path));
-    const drifted = changes.filter(isDrift).map(({ path }) => formatPath(path));
-    const { at, up } = tools.moment();
-    const { edit } = records.state;
-    const what = { paths, drifted, ...(edit === null ? {} : { edited: edit }), commit };
-    await records.now({ kind: 'writing', environment: name, up, ...what }, Date.parse(at));
-    begun = true;
-    return null;
-  };
-  const beforeWrite = async (): Promise<SetpointError | null> => {
-    try {
-      const not = begun ? null : await begin();
-      if (not !== null) return not;
-    } catch (thrown) {
-      problem = asSetpointError(thrown);
-      return problem;
-    }
-    if (tools.abandon.aborted) return new SetpointError('interrupted', 'Stopped before the write.');
-    return (await lock.stillHeld()) ? null : createLostLockError(lock);
-  };
+  const gate = new WriteGate(commit, tools);
   const outcome = await applyLoaded(
     declared.target,
     {
       ...request,
       approved,
       onPlan: async (plan) => {
-        planned = plan;
+        gate.planned = plan;
       },
-      confirm: async () => planned !== null && mayApply(planned),
-      beforeWrite,
+      confirm: async () => gate.planned !== null && mayApply(gate.planned),
+      beforeWrite: () => gate.check(),
       signal: AbortSignal.any([tools.signal, lock.lost]),
       abandon: AbortSignal.any([tools.abandon, lock.lost]),
     },
     { networks, values: values(), agreement, digests: agreements.digestsAfter(agreement) },
   );
-  if (begun) {
+  if (gate.isRecorded) {
     records.add(
       {
         kind: 'write',
-        environment: name,
+        environment: records.state.name,
         by: 'watch',
         commit,
         actor: tools.actor,
         url: null,
-        outcome: limitStoredPlan(outcome, tools.planRoom(name)),
+        outcome: limitStoredPlan(outcome, tools.planRoom(records.state.name)),
       },
       clock.now(),
     );
     await records.flush();
   }
-  if (problem !== null) throw problem;
+  if (gate.problem !== null) throw gate.problem;
   return outcome;
+}
+
+/** Asked right before each request that writes: it may be sent if the environment may still be written. The first one is recorded. */
+class WriteGate {
+  readonly #commit: string | null;
+  readonly #tools: WriteTools & { readonly stillMay: () => boolean };
+  planned: EnvironmentPlan | null = null;
+  isRecorded = false;
+  /** The reason why the record could not be written. */
+  problem: SetpointError | null = null;
+
+  constructor(commit: string | null, tools: WriteTools & { readonly stillMay: () => boolean }) {
+    this.#commit = commit;
+    this.#tools = tools;
+  }
+
+  async check(): Promise<SetpointError | null> {
+    const { abandon, lock } = this.#tools;
+    try {
+      const refusal = this.isRecorded ? null : await this.#record();
+      if (refusal !== null) return refusal;
+    } catch (thrown) {
+      this.problem = asSetpointError(thrown);
+      return this.problem;
+    }
+    if (abandon.aborted) return new SetpointError('interrupted', 'Stopped before the write.');
+    return (await lock.stillHeld()) ? null : createLostLockError(lock);
+  }
+
+  async #record(): Promise<SetpointError | null> {
+    const tools = this.#tools;
+    const { records, lock } = tools;
+    const { name } = records.state;
+    await tools.lookAgain(records);
+    if (records.state.suspended !== null || tools.isGone() || !tools.stillMay())
+      return new SetpointError('declined', `${name} can no longer be written.`);
+    if (!(await lock.stillHeld())) return createLostLockError(lock);
+    const changes = this.planned?.changes ?? [];
+    const paths = changes.map(({ path }) => formatPath(path));
+    const drifted = changes.filter(isDrift).map(({ path }) => formatPath(path));
+    const { at, up } = tools.moment();
+    const { edit } = records.state;
+    const commit = this.#commit;
+    const what = { paths, drifted, ...(edit === null ? {} : { edited: edit }), commit };
+    await records.now({ kind: 'writing', environment: name, up, ...what }, Date.parse(at));
+    this.isRecorded = true;
+    return null;
+  }
 }
 
 function createLostLockError({ name, lost }: Lock): SetpointError {

@@ -32,7 +32,7 @@ import {
 } from './turn.ts';
 import type { ReadEnd } from './watching.ts';
 import { SettledDeclaration } from './settled.ts';
-import { ReadLimit, type ReadReason } from './read-limit.ts';
+import type { ReadLimit, ReadReason } from './read-limit.ts';
 
 /** The common tools of all environments' turns. */
 export interface WatchTools extends TurnTools, AgreementTools, LockTools, RecordTools, OutageTools {
@@ -78,15 +78,15 @@ export class EnvironmentWatcher {
   #planning: Promise<EnvironmentPlan> | null = null;
 
   /**
-   * `limit` is that of before, if it was watched before; `waits` is called whenever it is due at another time, or waits for its turn again.
+   * `due` is the time of its first read. `limit` is that of before, if it was watched before; `waits` is called whenever it is due at
+   * another time, or waits for its turn again.
    */
   constructor(
     state: WatchState,
     target: Target,
-    due: number,
+    { due, limit }: { readonly due: number; readonly limit: ReadLimit },
     tools: WatchTools,
     waits: (watched: EnvironmentWatcher) => void,
-    limit = new ReadLimit(tools.clock),
   ) {
     this.name = state.name;
     this.records = new EnvironmentRecords(state, tools);

@@ -190,18 +190,7 @@ function createTargets(
   bases: readonly MapNode[],
   options: ReadOptions,
 ): { readonly targets: readonly Target[]; readonly findings: readonly PlacedFinding[] } {
-  const top = readBlocks(root);
-  const clashing = (holder: Node, path: FilePath, above: Node | undefined): PlacedFinding[] =>
-    holder.kind === 'map' && above !== undefined ? clashingNames({ holder, path }, above) : [];
-  const clashes: PlacedFinding[] = [];
-  const blocks =
-    [...bases.map((base) => [base, readBlocks(base)] as const), [root, top] as const].reduce<
-      Blocks | undefined
-    >((below, [holder, own]) => {
-      if (below === undefined) return own;
-      clashes.push(...clashing(holder, [], below.secrets));
-      return eachBlock(({ name }) => overlay(below[name], own[name]));
-    }, undefined) ?? top;
+  const { blocks, clashes } = layBlocks([...bases, root]);
   const known = {
     file: path,
     mayReadSecrets: [text, ...extended.map((one) => one.text)].some(mayReadSecrets),
@@ -228,6 +217,38 @@ function createTargets(
   };
   const readOne = ofTheLast(targetOf);
   const later = (one: Member) => laterTarget({ name: one.key, ...known }, () => readOne(one));
+  const given = { root, blocks, options };
+  return {
+    targets: all.map(all.length > MANY ? later : targetOf),
+    findings: [...clashes, ...findInEnvironments(all, targetOf, given)],
+  };
+}
+
+/** The blocks of some files, each over those before it, and the names that clash. */
+function layBlocks(holders: readonly MapNode[]): {
+  readonly blocks: Blocks;
+  readonly clashes: readonly PlacedFinding[];
+} {
+  const clashes: PlacedFinding[] = [];
+  const blocks = holders.reduce<Blocks | undefined>((below, holder) => {
+    const own = readBlocks(holder);
+    if (below === undefined) return own;
+    clashes.push(...findClashes(holder, [], below.secrets));
+    return eachBlock(({ name }) => overlay(below[name], own[name]));
+  }, undefined);
+  return { blocks: blocks ?? eachBlock(() => undefined), clashes };
+}
+
+function findClashes(holder: Node, path: FilePath, above: Node | undefined): PlacedFinding[] {
+  return holder.kind === 'map' && above !== undefined ? clashingNames({ holder, path }, above) : [];
+}
+
+/** Findings of environments, in addition to those of the blocks above them. */
+function findInEnvironments(
+  all: readonly Member[],
+  targetOf: (environment: Member) => Target,
+  { root, blocks, options }: { root: MapNode; blocks: Blocks; options: ReadOptions },
+): readonly PlacedFinding[] {
   const crossed: PlacedFinding[] = [];
   const findings: PlacedFinding[] = [];
   let isFirstAlike = true;
@@ -241,7 +262,7 @@ function createTargets(
     if (settings !== undefined || index === 0)
       findings.push(...findDoubleFields(overlay(blocks.settings, settings)));
     findings.push(
-      ...clashing(node, ['environments', key], blocks.secrets),
+      ...findClashes(node, ['environments', key], blocks.secrets),
       ...keysThatDoNotFollow(environment, blocks.server, server),
       ...(server === undefined && index > 0
         ? []
@@ -251,10 +272,7 @@ function createTargets(
         : missingServer(root, overlay(blocks.server, server), environment)),
     );
   }
-  return {
-    targets: all.map(all.length > MANY ? later : targetOf),
-    findings: [...clashes, ...mergeSharedFindings(crossed), ...findings],
-  };
+  return [...mergeSharedFindings(crossed), ...findings];
 }
 
 /** Findings of several environments, one for each place: what they share is found in each. */

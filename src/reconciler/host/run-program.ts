@@ -1,3 +1,4 @@
+import type { ChildProcess, ChildProcessWithoutNullStreams } from 'node:child_process';
 import { parse } from 'node:path';
 
 export type ProgramAnswer =
@@ -23,28 +24,28 @@ export interface ProgramCall {
 export async function runProgram(
   program: string,
   args: readonly string[],
-  { variables, input, timeout, limit, signal }: ProgramCall,
+  call: ProgramCall,
 ): Promise<ProgramAnswer> {
   const { spawn } = await import('node:child_process');
-  if (signal?.aborted === true) return { kind: 'stopped' };
+  if (call.signal?.aborted === true) return { kind: 'stopped' };
   const group = process.platform !== 'win32';
   // Some systems search the current folder for programs first: it must not be the checkout, where a single executable may lie as well.
   const child = spawn(program, args, {
     cwd: parse(process.execPath).root,
-    env: variables,
+    env: call.variables,
     stdio: ['pipe', 'pipe', 'pipe'],
     windowsHide: true,
     // A group of its own, without a terminal: its child processes end with it, and cannot ask a user.
     detached: group,
   });
-  const kill = (how: NodeJS.Signals): void => {
-    try {
-      if (group && child.pid !== undefined) process.kill(-child.pid, how);
-      else child.kill(how);
-    } catch {
-      // It has ended meanwhile.
-    }
-  };
+  return followProgram(child, (how) => sendSignal(child, group, how), call);
+}
+
+function followProgram(
+  child: ChildProcessWithoutNullStreams,
+  kill: (how: NodeJS.Signals) => void,
+  { input, timeout, limit, signal }: ProgramCall,
+): Promise<ProgramAnswer> {
   return new Promise((resolve) => {
     let ended: ProgramAnswer | null = null;
     let killing: NodeJS.Timeout | undefined;
@@ -79,9 +80,9 @@ export async function runProgram(
     child.stderr.on('data', (chunk: Buffer) => {
       if (words.length < LONGEST_WORDS) words += chunk.toString('latin1');
     });
-    child.on('error', (error: NodeJS.ErrnoException) => {
-      finish(error.code === 'ENOENT' ? { kind: 'missing' } : { kind: 'failed', words, code: null });
-    });
+    child.on('error', ({ code }: NodeJS.ErrnoException) =>
+      finish(code === 'ENOENT' ? { kind: 'missing' } : { kind: 'failed', words, code: null }),
+    );
     child.on('close', (code) => {
       if (ended !== null) {
         // Its child processes must not outlive it.
@@ -93,6 +94,15 @@ export async function runProgram(
     child.stdin.on('error', () => {});
     child.stdin.end(input ?? '');
   });
+}
+
+function sendSignal(child: ChildProcess, group: boolean, how: NodeJS.Signals): void {
+  try {
+    if (group && child.pid !== undefined) process.kill(-child.pid, how);
+    else child.kill(how);
+  } catch {
+    // It has ended meanwhile.
+  }
 }
 
 /** Milliseconds between asking a program to end and killing it. */

@@ -12,7 +12,7 @@ import {
 } from '../import/foreign.ts';
 import { isEncrypted, isPlaceholder, Names } from '../import/names.ts';
 import { mergeUnits, collectForeignSecrets, type Unit, createUnit } from '../import/units.ts';
-import type { HeldValue, NotTakenOver, TakenFrom } from '../model/documents.gen.ts';
+import type { HeldValue, NewVariable, NotTakenOver, TakenFrom } from '../model/documents.gen.ts';
 import { SetpointError } from '../model/error.ts';
 import { urlOrigin } from '../model/address.ts';
 import { formatPath, formatPathKey, type Path } from '../model/path.ts';
@@ -58,68 +58,38 @@ export async function createInitialText(
   request: Running<InitRequest>,
 ): Promise<Initial> {
   const { environment, dialect } = request;
-  const extended =
-    environment !== undefined && pathExists(path)
-      ? fileToExtend(environment, ofFile(request))
-      : null;
-  if (extended === null) checkNew(path, environment);
+  const extended = findFileToExtend(path, request);
   const files = await foreignFiles(from, fileLimit(request));
   const writing = writingFor(files);
   for (const secret of writing.hidden) request.resolved.all.addSecret(secret);
   const left: NotTakenOver[] = [];
-  const leave = (file: string, at: Path, reason: string): void => {
+  const leave: Leave = (file, at, reason) => {
     const line = files.find((one) => one.file === file)?.lineOf(at) ?? null;
     left.push({ file, place: placeShown(at, writing), line, reason });
   };
   const service = emptyService(dialect);
   const placed = selectWritable(files, writing, leave);
-  const others = dialect === undefined ? LATER.map((name) => emptyService(name)) : [];
-  const { fitting, left: unfit } = fittingUnits(
-    placed.map(({ unit }) => unit),
-    service,
-    others,
-  );
-  const placedBy = new Map(placed.map((one) => [formatPathKey(one.unit.to), one]));
-  for (const { unit, member, reason } of unfit) {
-    const one = placedBy.get(formatPathKey(unit.to));
-    if (one !== undefined)
-      leave(one.file, [...one.finding.at, ...(member === null ? [] : [member])], reason);
-  }
+  const fitting = selectFitting(placed, service, dialect, leave);
   const { url, server, variables: ofServer } = createServerBlock(request, files);
   const inherited = request.server === undefined ? (extended?.origin ?? null) : null;
-  const variables = [...ofServer, ...fitting.flatMap((unit) => unit.variables)];
-  const read = new Set(variables.map(({ name }) => name));
-  for (const { file, form, found } of files)
-    for (const { at, reason, isServerKey = false } of found.left) {
-      const isRead = (isServerKey || form === 'variables') && read.has(at.at(-1) ?? '');
-      if (!isRead) leave(file, at, isServerKey ? `${reason}; --server URL takes it` : reason);
-    }
+  const variables = listUniqueVariables([
+    ...ofServer,
+    ...fitting.flatMap((unit) => unit.variables),
+  ]);
+  leaveUnread(files, variables, leave);
   if (fitting.length === 0) throw nothingTaken(files, left);
   const blocks = mergeUnits(fitting);
-  const { settings = {}, ...named } = blocks;
-  const first = {
-    server,
-    settings: isObject(settings) ? settings : {},
-    dialect: service.dialect,
-    collections: {
-      blocks: new Map(
-        Object.entries(named).flatMap(([block, items]) =>
-          isObject(items) ? [[block, items]] : [],
-        ),
-      ),
-      left: [],
-    },
-    isCopy: () => false,
-    environment,
-    schema: findNearbySchema(path),
-    origin: `Written from ${files.map(({ file }) => basename(file)).join(', ')}.`,
-    notes: groupSkipped(left).map(
-      ({ file, places, reason }) => `Not taken from ${basename(file)}: ${places}: ${reason}.`,
-    ),
-  };
   const text =
     extended === null || environment === undefined
-      ? initialText(first)
+      ? initialText({
+          ...toFirstContent(blocks),
+          server,
+          dialect: service.dialect,
+          environment,
+          schema: findNearbySchema(path),
+          origin: `Written from ${files.map(({ file }) => basename(file)).join(', ')}.`,
+          notes: listSkippedNotes(left),
+        })
       : withOneMore(extended.file, extended.targets, {
           name: environment,
           server: inherited === null ? server : null,
@@ -132,21 +102,86 @@ export async function createInitialText(
     origin: inherited ?? urlOrigin(url),
     dialect: service.dialect.name,
     status: 'unread',
-    variables: variables.filter(
-      ({ name }, index) => variables.findIndex((one) => one.name === name) === index,
-    ),
+    variables,
     left: [],
     from: {
       files: files.map(({ file, form }) => ({ file, form })),
       taken: fitting.length,
-      values: locateVariableValues(
-        variables.map(({ name }) => name),
-        files,
-        placed,
-        writing,
-      ),
+      values: locateVariableValues(variables, files, placed, writing),
       left,
     } satisfies TakenFrom,
+  };
+}
+
+/** The file that gets one more environment; null if there is none yet. Throws a SetpointError if it cannot be written. */
+function findFileToExtend(path: string, request: Running<InitRequest>) {
+  const { environment } = request;
+  if (environment !== undefined && pathExists(path))
+    return fileToExtend(environment, ofFile(request));
+  checkNew(path, environment);
+  return null;
+}
+
+function listSkippedNotes(left: readonly NotTakenOver[]): string[] {
+  return groupSkipped(left).map(
+    ({ file, places, reason }) => `Not taken from ${basename(file)}: ${places}: ${reason}.`,
+  );
+}
+
+/** Each variable once, for the first path that reads it. */
+function listUniqueVariables(variables: readonly NewVariable[]): readonly NewVariable[] {
+  return variables.filter(
+    ({ name }, index) => variables.findIndex((one) => one.name === name) === index,
+  );
+}
+
+/** Leaves out a part of a file, for a reason. */
+type Leave = (file: string, at: Path, reason: string) => void;
+
+/** The units that a settings file for this service, or for a later kind, may declare. */
+function selectFitting(
+  placed: readonly UnitFinding[],
+  service: ObservedState,
+  dialect: InitRequest['dialect'],
+  leave: Leave,
+): readonly Unit[] {
+  const others = dialect === undefined ? LATER.map((name) => emptyService(name)) : [];
+  const { fitting, left } = fittingUnits(
+    placed.map(({ unit }) => unit),
+    service,
+    others,
+  );
+  const placedBy = new Map(placed.map((one) => [formatPathKey(one.unit.to), one]));
+  for (const { unit, member, reason } of left) {
+    const one = placedBy.get(formatPathKey(unit.to));
+    if (one !== undefined)
+      leave(one.file, [...one.finding.at, ...(member === null ? [] : [member])], reason);
+  }
+  return fitting;
+}
+
+/** Leaves out what no settings file declares, except for variables that the new one reads. */
+function leaveUnread(
+  files: readonly ForeignFile[],
+  variables: readonly { readonly name: string }[],
+  leave: Leave,
+): void {
+  const read = new Set(variables.map(({ name }) => name));
+  for (const { file, form, found } of files)
+    for (const { at, reason, isServerKey = false } of found.left) {
+      const isRead = (isServerKey || form === 'variables') && read.has(at.at(-1) ?? '');
+      if (!isRead) leave(file, at, isServerKey ? `${reason}; --server URL takes it` : reason);
+    }
+}
+
+function toFirstContent({ settings = {}, ...named }: JsonObject) {
+  const blocks = Object.entries(named).flatMap(([block, items]) =>
+    isObject(items) ? [[block, items] as const] : [],
+  );
+  return {
+    settings: isObject(settings) ? settings : {},
+    collections: { blocks: new Map(blocks), left: [] },
+    isCopy: () => false,
   };
 }
 
@@ -171,7 +206,7 @@ function variablesWithin(value: Foreign): readonly Variable[] {
 function selectWritable(
   files: readonly ForeignFile[],
   writing: Writing,
-  leave: (file: string, at: Path, reason: string) => void,
+  leave: Leave,
 ): readonly UnitFinding[] {
   const placed = new Map<string, UnitFinding>();
   for (const { file, found } of files)
@@ -240,7 +275,7 @@ function createServerBlock(request: Running<InitRequest>, files: readonly Foreig
 
 /** Where the values of variables are now, as far as a file has them. Of two files that have one, the later one holds. */
 function locateVariableValues(
-  names: readonly string[],
+  variables: readonly NewVariable[],
   files: readonly ForeignFile[],
   placed: readonly UnitFinding[],
   writing: Writing,
@@ -265,7 +300,7 @@ function locateVariableValues(
         add(name, file, placeShown(finding.at, writing), text);
     }
   }
-  return [...new Set(names)].flatMap((name) => held.get(name) ?? []);
+  return variables.flatMap(({ name }) => held.get(name) ?? []);
 }
 
 function collectTemplates(value: Foreign): readonly Template[] {

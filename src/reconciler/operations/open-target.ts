@@ -1,7 +1,7 @@
 import { dirname, resolve } from 'node:path';
 import { parseEmbeddedAddress, type EmbeddedDialect } from '../model/address.ts';
 import { asSetpointError, errorReport, SetpointError, type ErrorReport } from '../model/error.ts';
-import type { Observer } from '../model/ports.ts';
+import type { Clock, Observer } from '../model/ports.ts';
 import { activeDeclared } from '../model/collection-forms.ts';
 import { AGENT_KIND, fieldNamed } from '../model/field.ts';
 import { findPathFacts, placesWithin } from '../model/path-facts.ts';
@@ -103,10 +103,8 @@ async function openTarget(
   asksSecrets: boolean,
 ): Promise<OpenTarget> {
   if (server instanceof SetpointError) throw server;
-  const clock = options.clock ?? SYSTEM_CLOCK;
-  const timeout = options.timeout ?? DEFAULT_TIMEOUT;
-  const folder = dirname(target.file);
-  const store = resolveEmbeddedStore(server, folder, options);
+  const { clock = SYSTEM_CLOCK, timeout = DEFAULT_TIMEOUT, tracer, tries } = options;
+  const store = resolveEmbeddedStore(server, dirname(target.file), options);
   const embedded = store === null ? null : await startEmbedded(store, findEmbeddedDialect(server));
   const connection = connect(embedded === null ? server : { ...server, url: embedded.url }, {
     timeout,
@@ -120,35 +118,18 @@ async function openTarget(
     proxy: options.proxy,
     ...(options.dispatcher === undefined ? {} : { dispatcher: options.dispatcher }),
   });
-  const limits = { deadline: clock.monotonic() + TARGET_REQUESTS * timeout };
-  const aside = async <T>(work: () => Promise<T>): Promise<T> => {
-    const begun = clock.monotonic();
-    try {
-      return await work();
-    } finally {
-      limits.deadline += clock.monotonic() - begun;
-    }
-  };
+  const { limits, aside } = createTimeLimits(clock, TARGET_REQUESTS * timeout);
   const startup = createStartup(target.name, options);
-  const { tracer, tries } = options;
   const read: Reading['read'] = (what, work, time) =>
     showWaits({ connection, target: target.name, startup }, options, () =>
       tracer.read(what, target.name, () => (time === 'aside' ? aside(work) : work())),
     );
-  const traced = (observer: Observer): Observer => ({
-    observe: (signal) => read('settings', () => observer.observe(signal)),
-  });
   const pointers = listDeclaredPointers(desired);
-  const observer = (more: {
-    readonly reveals?: boolean;
-    readonly organization?: boolean;
-  }): Observer =>
-    traced(
-      knowing(
-        desired.lock,
-        settingsObserver(connection, limits, { startup, pointers, tries, ...more }),
-      ),
-    );
+  const observer = (more: { reveals?: boolean; organization?: boolean }): Observer => {
+    const asked = { startup, pointers, tries, ...more };
+    const own = knowing(desired.lock, settingsObserver(connection, limits, asked));
+    return { observe: (signal) => read('settings', () => own.observe(signal)) };
+  };
   // Most runs only compare: it is made when it is asked.
   let plain: Observer | null = null;
   const settings: Observer = { observe: (signal) => (plain ??= observer({})).observe(signal) };
@@ -174,6 +155,20 @@ async function openTarget(
       await embedded?.close();
     },
   };
+}
+
+/** The deadline of an environment; what is done aside does not count. */
+function createTimeLimits(clock: Clock, time: number) {
+  const limits = { deadline: clock.monotonic() + time };
+  const aside = async <T>(work: () => Promise<T>): Promise<T> => {
+    const begun = clock.monotonic();
+    try {
+      return await work();
+    } finally {
+      limits.deadline += clock.monotonic() - begun;
+    }
+  };
+  return { limits, aside };
 }
 
 /** The time of a read, in milliseconds, after which it is reported that the service refuses it for now. */

@@ -75,42 +75,58 @@ async function tryTarget(
       return notBegun(findInterruption(request.signal) ?? declined);
     }
     return await withTarget(prepared, request, async (open) => {
-      await open.ready();
-      const reader = open.reader(SANDBOX_READER);
-      const before = await reader.sandboxes(request.signal, LIST_TIME).then(
-        ({ sandboxes }) => new Set(sandboxes.map(({ id }) => id)),
-        () => null,
-      );
-      const unfit = before === null ? await unfitFor(open) : null;
-      if (unfit !== null) return notBegun(unfit);
-      const followed = await open.aside(() =>
-        followConversation({
-          conversing: conversing(open.connection),
-          message: request.message ?? GREETING,
-          clock: request.clock ?? SYSTEM_CLOCK,
-          wait: request.wait ?? DEFAULT_WAIT,
-          onStep: (step) => request.onStep?.(name, redactDocument(step, request.resolved.of(name))),
-          signal: request.signal,
-          abandon: request.abandon,
-        }),
-      );
-      const { conversation, sandbox, error } = followed;
-      if (error !== null || conversation === null) return ended(followed);
-      const remains = await removeConversation({
-        conversation,
-        sandbox,
-        before,
-        conversations: () => reader.conversations(),
-        remove: async (id) => {
-          const { dialect } = await open.settings.observe();
-          return conversationRemover(open.connection, dialect.name)(id);
-        },
-      });
-      return ended(followed, { removed: remains === null, remains });
+      const done = await converse(open, name, request);
+      return done instanceof SetpointError ? notBegun(done) : ended(done.followed, done.end);
     });
   } catch (thrown) {
     return notBegun(asSetpointError(thrown));
   }
+}
+
+/** Starts a conversation, and removes it if it was answered. Returns the error of a service that starts none. */
+async function converse(
+  open: OpenTarget,
+  name: string,
+  request: Running<SmokeRequest>,
+): Promise<
+  | SetpointError
+  | {
+      readonly followed: ConversationProgress;
+      readonly end?: Pick<EnvironmentSmoke, 'removed' | 'remains'>;
+    }
+> {
+  await open.ready();
+  const reader = open.reader(SANDBOX_READER);
+  const before = await reader.sandboxes(request.signal, LIST_TIME).then(
+    ({ sandboxes }) => new Set(sandboxes.map(({ id }) => id)),
+    () => null,
+  );
+  const unfit = before === null ? await unfitFor(open) : null;
+  if (unfit !== null) return unfit;
+  const followed = await open.aside(() =>
+    followConversation({
+      conversing: conversing(open.connection),
+      message: request.message ?? GREETING,
+      clock: request.clock ?? SYSTEM_CLOCK,
+      wait: request.wait ?? DEFAULT_WAIT,
+      onStep: (step) => request.onStep?.(name, redactDocument(step, request.resolved.of(name))),
+      signal: request.signal,
+      abandon: request.abandon,
+    }),
+  );
+  const { conversation, sandbox, error } = followed;
+  if (error !== null || conversation === null) return { followed };
+  const remains = await removeConversation({
+    conversation,
+    sandbox,
+    before,
+    conversations: () => reader.conversations(),
+    remove: async (id) => {
+      const { dialect } = await open.settings.observe();
+      return conversationRemover(open.connection, dialect.name)(id);
+    },
+  });
+  return { followed, end: { removed: remains === null, remains } };
 }
 
 /** The time limit for listing the sandboxes before a conversation is started, in milliseconds. */

@@ -109,18 +109,8 @@ export function pullTarget(
   const state = comparableState(target, source);
   const { desired } = state;
   const { changes: planned, unknown } = planPulledSettings(desired, observed);
-  const hiding = { ...PLAIN_ANSWER, defaults: listEntryDefaults(observed.dialect) };
-  const compare: CompareEntry = (...entry) => compareEntry(...entry, hiding);
   const changes = [...planned, ...listImpliedChanges(desired, observed, planned)];
-  const rules: PullRules = {
-    unmanaged: desired.unmanaged,
-    changes,
-    entryMembers: observed.dialect.entryMembers,
-    compare: options.ownLayer ? comparingWhatIsSet(state, compare) : compare,
-    excluded: options.excluded,
-    overReferences: options.ownLayer,
-    hidden: [...collectHiddenSecrets(state, options.hidden), ...listSecretTexts(observed.values)],
-  };
+  const rules = createPullRules(state, changes, observed, options);
   const { own, named } = splitNamed(desired);
   const isNamed = ({ path }: Change): boolean => isOfNamed(path, named);
   const pulled = joinPulls([
@@ -160,6 +150,25 @@ export function pullTarget(
     ]
       .map((path) => ({ path, value: readPulledValue(observed, path) }))
       .concat(items.adopted),
+  };
+}
+
+function createPullRules(
+  state: ReturnType<typeof comparableState>,
+  changes: readonly Change[],
+  { dialect, values }: ObservedState,
+  { ownLayer, excluded, hidden }: PullOptions,
+): PullRules {
+  const hiding = { ...PLAIN_ANSWER, defaults: listEntryDefaults(dialect) };
+  const compare: CompareEntry = (...entry) => compareEntry(...entry, hiding);
+  return {
+    unmanaged: state.desired.unmanaged,
+    changes,
+    entryMembers: dialect.entryMembers,
+    compare: ownLayer ? comparingWhatIsSet(state, compare) : compare,
+    excluded,
+    overReferences: ownLayer,
+    hidden: [...collectHiddenSecrets(state, hidden), ...listSecretTexts(values)],
   };
 }
 

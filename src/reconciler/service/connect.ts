@@ -6,7 +6,7 @@ import type { Secret } from '../model/secret.ts';
 import { Slots } from '../model/slots.ts';
 import type { ServerSettings } from '../model/state.ts';
 import { cachedFor } from './answerer.ts';
-import { exchange, type Method, type WireAnswer } from './exchange.ts';
+import { exchange, type Method, type Reply, type WireAnswer } from './exchange.ts';
 import type { IdentityUse } from './fault-error.ts';
 import {
   type ClientIdentity,
@@ -145,41 +145,18 @@ function connectTo(
 ): Connection {
   const base = baseAddress(server);
   const headers = requestHeaders(server, options.userAgent);
-  const { ca = null, identity = null } = options;
+  const { ca = null } = options;
   if (ca !== null && !ca.includes('-----BEGIN CERTIFICATE-----')) throw notCertificates();
-  const proxy = options.proxy === undefined ? null : selectProxy(base, options.proxy);
   const prefix = base.pathname.replace(/\/+$/, '');
   const shownPrefix = server.origin === base.origin ? prefix : '';
   const timeout = Math.min(options.timeout, LONGEST_TIMER);
   const caches: Connection['caches'] = { age: null };
   const refusal: Connection['refusal'] = { status: null };
   const { networks = new Networks() } = options;
-  const given = options.dispatcher;
-  const network =
-    given === undefined
-      ? networks.use({
-          base,
-          ca,
-          identity,
-          proxy,
-          bypass: options.proxy?.bypass ?? null,
-          connectTimeout: Math.min(CONNECT_MS, timeout),
-        })
-      : {
-          dispatcher: () => Promise.resolve(given),
-          asksIdentity: () => false,
-          release: () => Promise.resolve(),
-        };
-  const describeIdentity = (): IdentityUse => {
-    if (identity === null) return network.asksIdentity() ? 'missing' : 'none';
-    return identity.expires < options.clock.now() ? 'expired' : 'sent';
-  };
-  const random = options.random ?? Math.random;
-  const turns = networks.paces.open(base.origin, {
-    clock: options.clock,
-    random,
-    patience: TARGET_REQUESTS * timeout,
-  });
+  const network = chooseNetwork(base, options, networks, Math.min(CONNECT_MS, timeout));
+  const { clock, random = Math.random } = options;
+  const patience = TARGET_REQUESTS * timeout;
+  const turns = networks.paces.open(base.origin, { clock, random, patience });
   return {
     origin: server.origin,
     requests,
@@ -187,56 +164,112 @@ function connectTo(
     slots: new Slots(READS_AT_ONCE),
     organizations: networks.organizations,
     base,
-    clock: options.clock,
+    clock,
     caches,
     refusal,
     timeout,
-    proxied: proxy !== null,
+    proxied: findProxy(base, options) !== null,
     sendsKey: sendsKey(server),
     dialect: server.dialect,
     secrets: [...(server.apiKey === null ? [] : [server.apiKey]), ...server.headers.values()],
     random,
     asksSecrets: options.asksSecrets === true,
     place: (method, path) => `${method} ${server.origin}${shownPrefix}${path}`,
-    async send({ method, path, body, signal, wantsBody, ...request }) {
+    async send(request) {
+      const { method } = request;
       const dispatcher = await network.dispatcher();
       const answered = turns.sent();
       const answer = await exchange(dispatcher, base.origin, {
-        method,
-        path: `${prefix}${path}`,
-        headers: {
-          ...headers,
-          ...request.headers,
-          ...(body === null ? {} : { 'content-type': 'application/json' }),
-        },
-        body,
-        deadlines: {
-          connect: Math.min(CONNECT_MS, request.timeout),
-          headers: Math.min(request.headersTimeout ?? HEADERS_MS, request.timeout),
-          total: request.timeout,
-        },
-        largestBody: request.largestBody ?? LARGEST_BODY,
-        signal,
-        wantsBody,
+        ...toExchange(request, prefix, headers),
         onSent() {
           requests[method === 'GET' ? 'get' : 'post'] += 1;
         },
       });
       answered(answer);
-      if (method === 'GET' && answer.kind === 'reply')
-        refusal.status = answer.status === 429 || answer.status >= 500 ? answer.status : null;
-      const age = method === 'GET' && answer.kind === 'reply' ? cachedFor(answer) : null;
-      if (age !== null) caches.age = Math.max(age, caches.age ?? 0);
+      if (method === 'GET' && answer.kind === 'reply') noteRead(answer, caches, refusal);
       networks.onExchange?.(method, answer.kind === 'reply' ? answer.status : null);
-      if (answer.kind === 'fault')
-        return { ...answer, fault: { ...answer.fault, identity: describeIdentity() } };
-      if (!(answer.body instanceof Uint8Array)) return answer;
-      return { ...answer, body: networks.bodies.same(answer.body) };
+      return answer.kind === 'fault'
+        ? { ...answer, fault: { ...answer.fault, identity: describeIdentity(options, network) } }
+        : withSharedBody(answer, networks);
     },
     async close() {
       await network.release();
       if (options.networks === undefined) await networks.close();
     },
+  };
+}
+
+function withSharedBody(reply: Reply, { bodies }: Networks): Reply {
+  return reply.body instanceof Uint8Array ? { ...reply, body: bodies.same(reply.body) } : reply;
+}
+
+function describeIdentity(
+  { identity = null, clock }: ConnectOptions,
+  network: { asksIdentity(): boolean },
+): IdentityUse {
+  if (identity === null) return network.asksIdentity() ? 'missing' : 'none';
+  return identity.expires < clock.now() ? 'expired' : 'sent';
+}
+
+function noteRead(
+  reply: Reply,
+  caches: Connection['caches'],
+  refusal: Connection['refusal'],
+): void {
+  refusal.status = reply.status === 429 || reply.status >= 500 ? reply.status : null;
+  const age = cachedFor(reply);
+  if (age !== null) caches.age = Math.max(age, caches.age ?? 0);
+}
+
+function findProxy(base: Readonly<URL>, { proxy }: ConnectOptions): string | null {
+  return proxy === undefined ? null : selectProxy(base, proxy);
+}
+
+/** The network of a connection: one of the networks that a run shares, or the dispatcher that replaces it. */
+function chooseNetwork(
+  base: Readonly<URL>,
+  options: ConnectOptions,
+  networks: Networks,
+  connectTimeout: number,
+): {
+  readonly dispatcher: () => Promise<Dispatcher>;
+  readonly asksIdentity: () => boolean;
+  readonly release: () => Promise<void>;
+} {
+  const { ca = null, identity = null, dispatcher } = options;
+  if (dispatcher !== undefined)
+    return {
+      dispatcher: () => Promise.resolve(dispatcher),
+      asksIdentity: () => false,
+      release: () => Promise.resolve(),
+    };
+  const proxy = findProxy(base, options);
+  const bypass = options.proxy?.bypass ?? null;
+  return networks.use({ base, ca, identity, proxy, bypass, connectTimeout });
+}
+
+function toExchange(
+  { method, path, body, signal, wantsBody, ...request }: ConnectionRequest,
+  prefix: string,
+  headers: Readonly<Record<string, string>>,
+) {
+  return {
+    method,
+    path: `${prefix}${path}`,
+    headers: {
+      ...headers,
+      ...request.headers,
+      ...(body === null ? {} : { 'content-type': 'application/json' }),
+    },
+    body,
+    deadlines: {
+      connect: Math.min(CONNECT_MS, request.timeout),
+      headers: Math.min(request.headersTimeout ?? HEADERS_MS, request.timeout),
+      total: request.timeout,
+    },
+    largestBody: request.largestBody ?? LARGEST_BODY,
+    signal,
+    wantsBody,
   };
 }
 

@@ -1,4 +1,4 @@
-import { SetpointError } from '../model/error.ts';
+import { type ErrorCode, SetpointError } from '../model/error.ts';
 import {
   requestError,
   formatWait,
@@ -12,101 +12,85 @@ import {
  * means that there may be a proxy in between.
  */
 export function createFaultError(place: string, fault: WireFault, proxied = false): SetpointError {
-  const options = (more: ServiceErrorOptions = {}) => ({ cause: fault.cause, ...more });
-  const unreachable = (words: string, retry: Retry = 'again') =>
-    new ServiceError(
-      'unreachable',
-      requestError(words, place),
-      options({
-        retry,
-        hint: proxied
-          ? PROXY_HINT
-          : fault.kind === 'cut' && fault.identity === 'sent'
-            ? REFUSED_IDENTITY_HINT
-            : undefined,
-        starting: words,
-      }),
-    );
+  const { kind, phase, cause, identity } = fault;
+  if (kind === 'aborted') return createAbortError(place, fault.reason);
+  if (kind === 'proxy') return proxyError(place, fault.status, cause);
+  if (kind === 'tls' && isIdentityAlert(fault.code)) return identityError(place, fault, fault.code);
+  const lacksIdentity = identity === 'missing' || identity === 'expired';
+  if (kind === 'cut' && phase !== 'body' && lacksIdentity) return identityError(place, fault, null);
+  const { code, words, ...options } = describeFault(fault);
+  const refusesIdentity = kind === 'cut' && identity === 'sent';
+  const hint = proxied ? PROXY_HINT : refusesIdentity ? REFUSED_IDENTITY_HINT : undefined;
+  const own = code === 'unreachable' ? { hint } : {};
+  return new ServiceError(code, requestError(words, place), { cause, ...options, ...own });
+}
+
+interface FaultText extends Pick<ServiceErrorOptions, 'hint' | 'retry' | 'starting'> {
+  readonly code: ErrorCode;
+  readonly words: string;
+}
+
+function unreachable(words: string, retry: Retry = 'again'): FaultText {
+  return { code: 'unreachable', words, retry, starting: words };
+}
+
+function badResponse(
+  words: string,
+  options: Pick<ServiceErrorOptions, 'hint' | 'retry'> = {},
+): FaultText {
+  return { code: 'bad-response', words, ...options };
+}
+
+function describeFault(
+  fault: Exclude<WireFault, { readonly kind: 'aborted' | 'proxy' }>,
+): FaultText {
   switch (fault.kind) {
-    case 'refused':
-      return unreachable('the connection was refused');
-    case 'no-route':
-      return unreachable('there is no route to the host');
-    case 'unknown-host':
-      return unreachable('the host name is unknown (ENOTFOUND)', 'once');
-    case 'lookup-failed':
-      return unreachable('the host name could not be resolved just now (EAI_AGAIN)');
-    case 'proxy':
-      return proxyError(place, fault.status, fault.cause);
     case 'tls':
-      if (isIdentityAlert(fault.code)) return identityError(place, fault, fault.code);
-      return new ServiceError(
-        'tls',
-        requestError(tlsWords(fault.code), place),
-        options({ hint: tlsHint(fault.code), starting: tlsStarting(fault.code) }),
-      );
-    case 'timeout':
-      return new ServiceError(
-        'timed-out',
-        requestError(`${TOO_LATE[fault.phase]} within ${formatWait(fault.after)}`, place),
-        options({
-          retry: fault.phase === 'body' ? 'once' : 'again',
-          starting: `${TOO_LATE[fault.phase]} within ${formatWait(fault.after)}`,
-        }),
-      );
+      return {
+        code: 'tls',
+        words: tlsWords(fault.code),
+        hint: tlsHint(fault.code),
+        starting: tlsStarting(fault.code),
+      };
+    case 'timeout': {
+      const words = `${TOO_LATE[fault.phase]} within ${formatWait(fault.after)}`;
+      const retry = fault.phase === 'body' ? 'once' : 'again';
+      return { code: 'timed-out', words, retry, starting: words };
+    }
     case 'cut':
-      if (fault.phase !== 'body' && (fault.identity === 'missing' || fault.identity === 'expired'))
-        return identityError(place, fault, null);
-      if (fault.phase === 'connect') return unreachable('no connection could be made');
-      if (fault.phase === 'headers') {
-        return unreachable('the connection was closed before an answer came');
-      }
-      return new ServiceError(
-        'bad-response',
-        requestError('the connection was closed in the middle of the answer', place),
-        options({
-          retry: 'again',
-          starting: 'the connection was closed in the middle of the answer',
-        }),
-      );
-    case 'malformed':
-      return new ServiceError(
-        'bad-response',
-        requestError('the answer is not valid HTTP', place),
-        options({ retry: 'again' }),
-      );
-    case 'undecodable':
-      return new ServiceError(
-        'bad-response',
-        requestError('the answer is compressed, and cannot be unpacked', place),
-        options({ retry: 'once' }),
-      );
-    case 'foreign-encoding':
-      return new ServiceError(
-        'bad-response',
-        requestError('the answer has an encoding that setpoint does not support', place),
-        options(),
-      );
-    case 'headers-too-large':
-      return new ServiceError(
-        'bad-response',
-        requestError('the headers of the answer are larger than 16 KiB', place),
-        options({ hint: SIZE_HINT }),
-      );
-    case 'body-too-large':
-      return new ServiceError(
-        'bad-response',
-        requestError('the answer is too large', place),
-        options({ hint: SIZE_HINT }),
-      );
-    case 'aborted':
-      return createAbortError(place, fault.reason);
+      return CUTS[fault.phase];
+    default:
+      return FAULTS[fault.kind];
   }
 }
 
 const SIZE_HINT = 'Check server.url; no answer of this service is this large.';
 const PROXY_HINT =
   'Check server.url, HTTPS_PROXY and what that proxy allows; NO_PROXY names hosts that are reached without it.';
+
+const CUT_OFF = 'the connection was closed in the middle of the answer';
+
+const CUTS: Readonly<Record<Phase, FaultText>> = {
+  connect: unreachable('no connection could be made'),
+  headers: unreachable('the connection was closed before an answer came'),
+  body: { ...badResponse(CUT_OFF, { retry: 'again' }), starting: CUT_OFF },
+};
+
+const FAULTS: Readonly<
+  Record<Exclude<FaultDetail['kind'], 'aborted' | 'cut' | 'proxy' | 'timeout' | 'tls'>, FaultText>
+> = {
+  refused: unreachable('the connection was refused'),
+  'no-route': unreachable('there is no route to the host'),
+  'unknown-host': unreachable('the host name is unknown (ENOTFOUND)', 'once'),
+  'lookup-failed': unreachable('the host name could not be resolved just now (EAI_AGAIN)'),
+  malformed: badResponse('the answer is not valid HTTP', { retry: 'again' }),
+  undecodable: badResponse('the answer is compressed, and cannot be unpacked', { retry: 'once' }),
+  'foreign-encoding': badResponse('the answer has an encoding that setpoint does not support'),
+  'headers-too-large': badResponse('the headers of the answer are larger than 16 KiB', {
+    hint: SIZE_HINT,
+  }),
+  'body-too-large': badResponse('the answer is too large', { hint: SIZE_HINT }),
+};
 
 const TOO_LATE: Readonly<Record<Phase, string>> = {
   connect: 'no connection was made',

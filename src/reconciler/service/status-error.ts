@@ -19,79 +19,27 @@ export function createStatusError(
   place: string,
   reply: Reply,
 ): ServiceError {
-  const { status, headers } = reply;
+  const { status } = reply;
   const error = (code: ErrorCode, words: string, options?: ServiceErrorOptions) =>
     new ServiceError(code, requestError(`${words} (status ${status})`, place), options);
-  if (status >= 300 && status < 400) {
-    const location = readHeader(headers, 'location');
-    const target = redirectTarget(location, connection.base);
-    if (
-      location !== undefined &&
-      URL.canParse(location, connection.base.href) &&
-      isLogin(new URL(location, connection.base))
-    )
-      return error(
-        'not-this-service',
-        `a proxy in front of the service asks for a login of browsers${target}`,
-        {
-          hint: LOGIN_HINT,
-        },
-      );
-    return error('not-this-service', `the service answered with a redirect${target}`, {
-      hint: REDIRECT_HINT,
-    });
-  }
+  if (status >= 300 && status < 400) return error(...describeRedirect(connection, reply));
   const proxy = findAnswerer(reply);
   const refusal = REFUSALS.get(status);
   if (proxy !== null && refusal !== undefined)
     return error(refusal, `${formatAnswerer(proxy)} refused the request with ${proxy.form}`, {
       hint: hintOfProxy(status, place),
     });
-  switch (status) {
-    case 401:
-    case 403:
-      return createKeyError(place, status, connection.sendsKey);
-    case 404:
-      return error('not-this-service', 'the server does not know this path', {
-        starting: isJsonReply(reply) ? null : NO_ROUTE_YET,
-      });
-    case 405:
-    case 406:
-    case 410:
-    case 415:
-    case 421:
-      return error('not-this-service', 'the server does not know this path');
-    case 408:
-      return error('timed-out', 'the service took too long', {
-        retry: 'again',
-        starting: 'status 408',
-      });
-    case 409:
-    case 412:
-    case 423:
-      return error('contended', 'the service is busy with something else', {
-        retry: 'again',
-      });
-    case 413:
-      return error('settings-refused', 'the request is larger than the service accepts');
-    case 425:
-      return error('server-error', 'the request came too early for the service', {
-        retry: 'again',
-        starting: 'status 425',
-      });
-    case 429:
-      return waiting(connection, reply, (wait, options) =>
-        error(
-          'rate-limited',
-          `${proxy === null ? 'the service' : formatAnswerer(proxy)} limits requests${wait}`,
-          {
-            ...options,
-            hint: RATE_HINT,
-          },
-        ),
-      );
-    default:
-  }
+  if (status === 401 || status === 403) return createKeyError(place, status, connection.sendsKey);
+  if (status === 404)
+    return error('not-this-service', UNKNOWN_PATH, {
+      starting: isJsonReply(reply) ? null : NO_ROUTE_YET,
+    });
+  if (status === 429)
+    return waiting(connection, reply, (wait, options) => {
+      const limiting = proxy === null ? 'the service' : formatAnswerer(proxy);
+      const words = `${limiting} limits requests${wait}`;
+      return error('rate-limited', words, { ...options, hint: RATE_HINT });
+    });
   if (status >= 500) {
     const words =
       proxy !== null && UNREACHED.has(status)
@@ -101,8 +49,59 @@ export function createStatusError(
       error('server-error', `${words}${wait}`, options),
     );
   }
+  const known = ERRORS.get(status);
+  if (known !== undefined) return error(...known);
   if (status >= 400) return error('bad-response', 'the service refused the request');
   return error('bad-response', 'the service answered with a success and no content');
+}
+
+type ErrorText = readonly [code: ErrorCode, words: string, options?: ServiceErrorOptions];
+
+const UNKNOWN_PATH = 'the server does not know this path';
+const BUSY: ErrorText = [
+  'contended',
+  'the service is busy with something else',
+  { retry: 'again' },
+];
+const UNKNOWN: ErrorText = ['not-this-service', UNKNOWN_PATH];
+
+const ERRORS: ReadonlyMap<number, ErrorText> = new Map([
+  [405, UNKNOWN],
+  [406, UNKNOWN],
+  [408, ['timed-out', 'the service took too long', { retry: 'again', starting: 'status 408' }]],
+  [409, BUSY],
+  [410, UNKNOWN],
+  [412, BUSY],
+  [413, ['settings-refused', 'the request is larger than the service accepts']],
+  [415, UNKNOWN],
+  [421, UNKNOWN],
+  [423, BUSY],
+  [
+    425,
+    [
+      'server-error',
+      'the request came too early for the service',
+      { retry: 'again', starting: 'status 425' },
+    ],
+  ],
+]);
+
+function describeRedirect({ base }: Connection, { headers }: Reply): ErrorText {
+  const location = readHeader(headers, 'location');
+  const target = redirectTarget(location, base);
+  const isToLogin =
+    location !== undefined && URL.canParse(location, base.href) && isLogin(new URL(location, base));
+  return isToLogin
+    ? [
+        'not-this-service',
+        `a proxy in front of the service asks for a login of browsers${target}`,
+        { hint: LOGIN_HINT },
+      ]
+    : [
+        'not-this-service',
+        `the service answered with a redirect${target}`,
+        { hint: REDIRECT_HINT },
+      ];
 }
 
 /** The statuses of a proxy that gets no answer from the service; those from 520 on are of Cloudflare. */

@@ -77,7 +77,12 @@ class ClaimLocks<Version> implements Locks {
     const forgotten = (): void => {
       this.#held.delete(name);
     };
-    const lock = new HeldLock(this.#store, this.#time, presence, name, won, forgotten);
+    const lock = new HeldLock(
+      { store: this.#store, time: this.#time, presence },
+      name,
+      won,
+      forgotten,
+    );
     this.#held.set(name, lock);
     return lock;
   }
@@ -147,6 +152,12 @@ class ClaimLocks<Version> implements Locks {
   }
 }
 
+interface LockTools<Version> {
+  readonly store: ClaimStore<Version>;
+  readonly time: OwnTime;
+  readonly presence: Presence<Version>;
+}
+
 class HeldLock<Version> implements Lock {
   readonly name: string;
   readonly #store: ClaimStore<Version>;
@@ -161,9 +172,7 @@ class HeldLock<Version> implements Lock {
   #asking: Promise<void> = Promise.resolve();
 
   constructor(
-    store: ClaimStore<Version>,
-    time: OwnTime,
-    presence: Presence<Version>,
+    { store, time, presence }: LockTools<Version>,
     name: string,
     claim: Claim<Version>,
     forgotten: () => void,
