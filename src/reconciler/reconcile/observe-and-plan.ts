@@ -12,7 +12,7 @@ import {
 import { listRecordEntries, MCP_LISTS, listPathedEntries, OTHERS } from '../model/mcp.ts';
 import { describeRepeatedEntries } from '../model/keyed-lists.ts';
 import { formatPath } from '../model/path.ts';
-import { isRecord } from '../model/value.ts';
+import { isEmpty, isRecord } from '../model/value.ts';
 import { managesEntry, managesField } from '../plan/declared.ts';
 import { planEnvironment, type PlanResult } from '../plan/plan-environment.ts';
 import {
@@ -149,9 +149,8 @@ async function proveSafePlan<O extends ObservedState | null>(
 /** The block of mcp servers, which are in the settings. */
 const SERVERS = 'mcp_servers';
 
-/** Items that a service makes when it needs them, and names that it looks up only when an agent runs. */
+/** Names that a service looks up only when an agent runs. */
 const NOT_JUDGED: Readonly<Record<string, (name: string) => boolean>> = {
-  agent_profiles: (name) => name === 'default',
   secrets: () => true,
   // What a service has built in needs no webhook.
   webhooks: (name) => ['azure_devops', 'bitbucket_data_center', 'github', 'jira_dc'].includes(name),
@@ -175,7 +174,9 @@ export async function resolveReferences(
   if (settings === null || settings.saved === true) return;
   const isWritten = ({ path: [block, name] }: ItemReference): boolean =>
     changes.some(({ path }) => path[0] === block && path[1] === name);
-  const open = itemReferences(desired).filter((one) => isWritten(one) && isOpen(one, desired));
+  const open = itemReferences(desired).filter(
+    (one) => isWritten(one) && isOpen(one, desired) && !isMadeByService(one, settings),
+  );
   const blocks = new Set(open.map(({ block }) => block));
   for (const block of blocks) {
     const asked = open.filter((one) => one.block === block);
@@ -223,6 +224,13 @@ function isOpen({ block, name }: ItemReference, desired: DesiredState): boolean 
   if (NOT_JUDGED[block]?.(name) === true) return false;
   const declared = desired.items.get(block) ?? [];
   return !listItemNames(declared as Parameters<typeof listItemNames>[0]).includes(name);
+}
+
+/** Reports whether a service makes the agent profile `default`, as it does where no other one is active. */
+function isMadeByService({ block, name }: ItemReference, { answer }: ObservedState): boolean {
+  return (
+    block === 'agent_profiles' && name === 'default' && isEmpty(answer['active_agent_profile_id'])
+  );
 }
 
 /** The names of a collection, each as often as the service has it; null if that does not show. */

@@ -217,7 +217,11 @@ function unfitProfiles(judged: CollectionState): readonly UnsupportedItem[] {
   const there = listing.items.find(({ name }) => name === AGENT_DEFAULT);
   if (item === undefined || isAnotherNext(desired)) return [];
   const gone = findRemovedActiveAgent(judged);
-  const isActive = there?.id !== undefined && sameValue(settings.answer[ACTIVE_AGENT], there.id);
+  const active = settings.answer[ACTIVE_AGENT] ?? null;
+  const isOf = ({ id }: ListedItem): boolean => id !== undefined && sameValue(active, id);
+  // The list, which shows all of them, makes it active where none was.
+  const isListed = desired.exhaustive?.has(AGENT_PROFILES_FORM.block) === true;
+  const isActive = there !== undefined && (isOf(there) || (isListed && !listing.items.some(isOf)));
   if (!isActive && (gone === null || gone === AGENT_DEFAULT)) return [];
   const why = isActive
     ? 'cannot be removed while it is active: the server would make it again at once.'

@@ -183,6 +183,40 @@ it('the agent profile default is made active although the service has yet to mak
   expect((await run(text, 'plan', '--exit-code')).code).toBe(0);
 });
 
+it('the agent profile default is an error where another one is active', async () => {
+  const { server, run } = await started();
+  await MADE.agent(server);
+  expect((await run('active: { agent_profile: it }', 'apply', '--yes')).code).toBe(0);
+  const before = server.writes().length;
+  const text = 'active: { agent_profile: default }';
+  for (const args of [['plan'], ['apply', '--yes']]) {
+    const refused = await run(text, ...args);
+    expect([refused.code, server.writes().length]).toEqual([3, before]);
+    expect(refused.stderr).toContain(
+      'active.agent_profile (settings.yaml:3) names the agent profile default, which neither',
+    );
+  }
+  // A server makes it when the active one is removed.
+  const removed = await run('agent_profiles: { it: null }', 'apply', '--yes');
+  expect(removed.code, removed.stderr).toBe(0);
+  expect((await run(text, 'apply', '--yes')).code).toBe(0);
+  expect((await run(text, 'plan', '--exit-code')).code).toBe(0);
+});
+
+it('a plan knows that its list of agent profiles makes default active, which cannot be removed then', async () => {
+  const { server, run } = await started();
+  await post(server, '/api/profiles/it', { llm: { model: 'openai/gpt-5' } });
+  await post(server, '/api/agent-profiles/default', { llm_profile_ref: 'it' });
+  const before = server.writes().length;
+  const text =
+    'agent_profiles: { default: null }\ncollections: { agent_profiles: { others: remove } }';
+  for (const args of [['plan'], ['apply', '--yes']]) {
+    const refused = await run(text, ...args);
+    expect([refused.code, server.writes().length]).toEqual([3, before]);
+    expect(refused.stderr).toContain('cannot be removed while it is active');
+  }
+});
+
 it('of two connections of one name neither is taken, also where the file declares none', async () => {
   const { server, run } = await started();
   await MADE.connection(server);
