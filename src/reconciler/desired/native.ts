@@ -22,7 +22,7 @@ import {
 import { findPathFacts } from '../model/path-facts.ts';
 import { samePath, type Path } from '../model/path.ts';
 import type { ReferenceSource } from '../model/ports.ts';
-import type { Secret } from '../model/secret.ts';
+import { type Secret, UnseenSecret } from '../model/secret.ts';
 import type { DesiredField } from '../model/state.ts';
 import { isRecord, createRecord, type Value, isList } from '../model/value.ts';
 import { readTyped, resolveText } from './lookup.ts';
@@ -36,7 +36,7 @@ import {
   type PlacedFinding,
   plainValue,
 } from './node.ts';
-import { settingsNodes, takesText, findSettingsSchema } from './schema-lookup.ts';
+import { findSettingsSchema, isReferenceNode, settingsNodes, takesText } from './schema-lookup.ts';
 import { MCP_LISTS } from '../model/mcp.ts';
 import { createValueFinding, missingKeys, unknownKeys } from './schema-findings.ts';
 import { mayHoldReference } from './references.ts';
@@ -110,7 +110,10 @@ export function resolveNativeValue(path: Path, node: Node, source: ReferenceSour
   return resolveTypedText(path, settingsNodes(path, node.file.lock), node.value, source);
 }
 
-/** A text where the schema has these nodes: unless they take text, it is one reference to a number or a truth value. */
+/**
+ * A text where the schema has these nodes: unless they take text, it is one reference to a number or a truth value. Where they take both, a
+ * reference to a truth value is one: a server may store its text as either.
+ */
 export function resolveTypedText(
   path: Path,
   nodes: readonly SchemaNode[],
@@ -118,12 +121,16 @@ export function resolveTypedText(
   source: ReferenceSource,
 ): string | Secret {
   // A reference to a list is split where it is judged: see withUsable.
-  if (takesText(nodes) || findPathFacts(path).list) return resolveText(text, source);
-  return readTyped(
+  if (findPathFacts(path).list) return resolveText(text, source);
+  const typed = nodes.filter((node) => !isReferenceNode(node) && !takesText([node]));
+  const isOnlyText = typed.length === 0 || !mayHoldReference(text);
+  if (takesText(nodes) && isOnlyText) return resolveText(text, source);
+  const value = readTyped(
     text,
     source,
-    (value) => findSchemaFaults(value, { anyOf: nodes }, {}).length === 0,
+    (one) => findSchemaFaults(one, { anyOf: typed }, {}).length === 0,
   );
+  return takesText(nodes) && value instanceof UnseenSecret ? resolveText(text, source) : value;
 }
 
 /** Reports whether settings declare anything by its native place. */

@@ -327,3 +327,15 @@ it.each(DIALECTS)(
     expect(await applied(file, env)).toMatchObject({ status: 'in-sync', unknown: [] });
   },
 );
+
+it('a flag of a reference is a flag where a server takes text too, and a word is text', async () => {
+  await service('agent-server');
+  const file =
+    'llm_profiles: { main: { model: openai/gpt-5, capability_overrides: { a: "${env:F}", b: "${env:T}", c: "${env:N}" } } }';
+  const env = { F: 'true', T: 'low', N: '42' };
+  expect(await applied(file, env)).toMatchObject({ status: 'applied' });
+  expect((await profile('agent-server', 'main'))?.config).toMatchObject({
+    capability_overrides: { a: true, b: 'low', c: '42' },
+  });
+  expect(await applied(file, env)).toMatchObject({ status: 'in-sync', unknown: [] });
+});
