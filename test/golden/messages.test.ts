@@ -288,11 +288,11 @@ describe('what a controller says first, and its status, at 80 columns', () => {
     const status = await typedHere('setpoint status', folder.path);
     expect([code, status.code]).toEqual([0, 0]);
     const lines = text.split('\n');
-    const report = lines.findIndex((line) => line.includes('read 4 environments'));
+    const about = (part: string) => lines.filter((line) => line.includes(part));
     const shown = [
       '$ setpoint watch -f envs/*.yaml',
       lines[0] ?? '',
-      ...lines.slice(report, report + 3),
+      ...['read 4 environments', 'keyless: ', 'production: '].flatMap(about),
       '',
       '$ setpoint status',
       status.text,

@@ -10,6 +10,7 @@ import { isPart } from '../model/native-schema.ts';
 import { isObject, type JsonObject, type Layout } from '../yaml-edit/source.ts';
 import type { LeftAlone } from '../model/documents.gen.ts';
 import { formatPath, type Path } from '../model/path.ts';
+import { showsSecrets } from '../model/uncompared.ts';
 import { memberLines } from '../yaml-edit/print.ts';
 import { isExpressible } from './writable.ts';
 
@@ -152,7 +153,7 @@ export function initialText(file: FirstFile): string {
     '#   setpoint pull     imports what was changed on the service since',
     'version: 1',
     '',
-    ...serverLines(server, environment),
+    ...serverLines(server, environment, dialect),
     '',
     ...settingsLines(declared, settings, rest),
     ...collectionLines(collections),
@@ -183,11 +184,23 @@ function settingsLines(
 }
 
 /** Formats the service's address: at the top of the file, or in its only environment. */
-function serverLines(server: JsonObject, environment: string | undefined): readonly string[] {
-  const members = (column: number) =>
-    Object.entries(server).flatMap(([key, value]) =>
+function serverLines(
+  server: JsonObject,
+  environment: string | undefined,
+  { name: dialect }: Dialect,
+): readonly string[] {
+  const origin = typeof server['url'] === 'string' ? server['url'] : null;
+  const members = (column: number) => [
+    ...Object.entries(server).flatMap(([key, value]) =>
       formatExplanation(['server', key], value, column),
-    );
+    ),
+    ...(showsSecrets({ dialect, origin })
+      ? [
+          `${' '.repeat(column)}# Remove the # for plans that notice a new key.`,
+          `${' '.repeat(column)}# compare_secrets: true`,
+        ]
+      : []),
+  ];
   if (environment === undefined) return ['server:', ...members(2)];
   const [name = ''] = memberLines(environment, null, 2, LAYOUT);
   return ['environments:', name.replace(/ null$/, ''), '    server:', ...members(6)];

@@ -171,7 +171,7 @@ function nextOfTaken({ origin, variables }: InitDocument, from: TakenFrom): read
 /** Explains how plans notice a new value of a secret, by the type of service. */
 function noticing(found: InitDocument): string {
   const way = showsSecrets(found)
-    ? 'write compare_secrets: true under server:'
+    ? 'set compare_secrets: true under server:'
     : 'set SETPOINT_STATE_KEY to a long random text';
   return `For plans that notice a new key, ${way}.`;
 }

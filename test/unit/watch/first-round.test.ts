@@ -48,3 +48,15 @@ it('all states are looked at two times, however many environments are read', () 
   expect(told).toEqual(['read 500 environments: 500 in sync']);
   expect(looks).toBe(2);
 });
+
+it('a state that began in the first round, and is healed by nobody, has no second line', () => {
+  const { watching, told } = begun('eu', 'us', 'ap');
+  const before = new Date(WATCHED_AT - 60_000).toISOString();
+  watching.set('eu', { status: 'drift', since: before });
+  watching.set('us', { status: 'drift', since: new Date(WATCHED_AT).toISOString() });
+  watching.set('ap', { status: 'in-sync' });
+  expect(told).toEqual([
+    'read 3 environments: 2 drift, 1 in sync',
+    expect.stringMatching(/^drift since /),
+  ]);
+});

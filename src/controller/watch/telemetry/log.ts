@@ -164,7 +164,7 @@ const MOST_LISTED = 20;
 
 /**
  * Calls `tell` once, when each environment that is watched at the first read has been read: with the findings, and each that is not as
- * declared, the worst first. The returned function ends the wait. After a read no more is done than for one environment, whatever their
+ * declared, the worst first. A state that has begun since then has a line of its own, and is left out if nothing is to be added. The returned function ends the wait. After a read no more is done than for one environment, whatever their
  * number.
  */
 export function afterFirstRound(
@@ -173,6 +173,7 @@ export function afterFirstRound(
   tell: (entry: LogEntry, environment: string | null) => void,
 ): () => void {
   let unread: Set<string> | null = null;
+  const started = now();
   const end = watching.subscribe(({ name }, event) => {
     if (event.kind !== 'read') return;
     unread ??= new Set(watching.states().map((state) => state.name));
@@ -187,11 +188,16 @@ export function afterFirstRound(
     tell(createFoundEntry(states), null);
     const others = states
       .filter(({ status }) => needsAttention(status))
-      .toSorted((one, other) => verdictGravity(other.status) - verdictGravity(one.status));
-    for (const state of others.slice(0, MOST_LISTED)) {
-      const why = whyNotHealed(state, watching.conditions.list(), now());
+      .map((state) => ({ state, why: whyNotHealed(state, watching.conditions.list(), now()) }))
+      .filter(
+        ({ state, why }) =>
+          Date.parse(state.since) < started || (state.settings.mode === 'heal' && why !== null),
+      )
+      .toSorted(
+        (one, other) => verdictGravity(other.state.status) - verdictGravity(one.state.status),
+      );
+    for (const { state, why } of others.slice(0, MOST_LISTED))
       tell(notInSyncEntry(state, why), state.name);
-    }
     const more = others.length - MOST_LISTED;
     if (more > 0)
       tell(
