@@ -102,22 +102,38 @@ export function listConsequences(
     ...listStoredChanges(prediction, observed, findCause),
     ...listServerChanges(prediction, observed, desired, findCause),
     ...(activeDeclared(desired, 'llm_profile') === null
-      ? listDeactivation(write, prediction, observed, findCause)
+      ? listDeactivation(write, observed, findCause)
       : []),
   ].filter(({ path }) => !isPlanned(path) && !managesField(desired, formatPath(path)));
 }
 
 /** The profile that a write of the llm makes inactive. */
 function listDeactivation(
-  { fields }: SettingsWrite,
-  { expected }: Prediction,
-  { profiles }: ObservedState,
+  write: SettingsWrite,
+  observed: ObservedState,
   findCause: (place: Path) => Change,
 ): readonly Change[] {
-  const was = profiles?.active ?? null;
-  const isEnded = was !== null && expected.profiles?.active !== was;
-  if (!isEnded || !Object.keys(fields).some(isOfLlm)) return [];
-  return [createConsequence(findCause(MODEL_PART), ACTIVE_ITEM, MODEL_PART, was, null)];
+  const ended = findDeactivation(write, observed);
+  if (ended?.again !== false) return [];
+  return [createConsequence(findCause(MODEL_PART), ACTIVE_ITEM, MODEL_PART, ended.name, null)];
+}
+
+/** The LLM profile that a write makes inactive; null if it ends none. */
+export interface ProfileDeactivation {
+  readonly name: string;
+  /** True if the llm stays that of the profile: it can then be activated again, because filling in its address deactivates it. */
+  readonly again: boolean;
+}
+
+export function findDeactivation(
+  write: SettingsWrite | null,
+  observed: ObservedState,
+): ProfileDeactivation | null {
+  const name = observed.profiles?.active ?? null;
+  if (write === null || name === null) return null;
+  const made = predictWrite(write, observed);
+  if (made === null || made.expected.profiles?.active === name) return null;
+  return { name, again: !Object.keys(write.fields).some(isOfLlm) };
 }
 
 /** Reports whether a setting is of the llm, or of the kind of agent, which decides whether there is one. */

@@ -14,7 +14,7 @@ import {
 } from '../model/value.ts';
 import { ACTIVE_FORM, activeDeclared, LLM_PROFILES_FORM } from '../model/collection-forms.ts';
 import { itemNamed, itemsDeclared } from '../model/collection.ts';
-import { isOfLlm, predictWrite } from './consequences.ts';
+import { findDeactivation, isOfLlm } from './consequences.ts';
 import { normalPath } from '../model/path-facts.ts';
 import { namesListed } from '../model/wording.ts';
 
@@ -98,24 +98,6 @@ function declaresModel(managed: readonly DesiredField[]): boolean {
 
 /** The path at which an app-server shows the active LLM profile. */
 export const ACTIVE: Path = ['llm_profiles', 'active'];
-
-/** The LLM profile that a write makes inactive; null if it ends none. */
-export interface ProfileDeactivation {
-  readonly name: string;
-  /** True if the llm stays that of the profile: it can then be activated again, because filling in its address deactivates it. */
-  readonly again: boolean;
-}
-
-export function findDeactivation(
-  write: SettingsWrite | null,
-  observed: ObservedState,
-): ProfileDeactivation | null {
-  const name = observed.profiles?.active ?? null;
-  if (write === null || name === null) return null;
-  const made = predictWrite(write, observed);
-  if (made === null || made.expected.profiles?.active === name) return null;
-  return { name, again: !Object.keys(write.fields).some(isOfLlm) };
-}
 
 /** States that a write ends the active profile, for its plan. One that the file declares active is activated again. */
 export function warnProfileDeactivation(

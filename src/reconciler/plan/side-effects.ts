@@ -212,49 +212,25 @@ export function withoutDoubled(
 ): SettingsWrite | null {
   const config = findReplacingConfig(write);
   if (config === null) return null;
-  const [was, is] = [before.values['mcp_config'], after.values['mcp_config']];
-  const pathOf = entryPaths(findDeclaredServers(desired));
-  const mended = MCP_LISTS.flatMap((list) => {
-    const items = config[list];
-    const surplus = countSurplusEntries(list, was, is);
-    if (!isList(items) || surplus.size === 0) return [];
-    const left = items.filter((item) => {
-      const key = isRecord(item) ? formatEntryKey(list, item) : null;
-      const open = surplus.get(key ?? '') ?? 0;
-      if (!isRecord(item) || key === null || open === 0) return true;
-      const path = pathOf(list, createEntryIdentity(list, item).shown, item);
-      const isManaged = managesEntry(desired, list, item);
-      if (isManaged && changed.some((change) => samePath(change.path, path))) return true;
-      surplus.set(key, open - 1);
-      return false;
-    });
-    return left.length === items.length ? [] : [[list, left] as const];
-  });
-  if (mended.length === 0) return null;
-  const mcp = createRecord([...Object.entries(config), ...mended]);
-  return {
-    ...write,
-    fields: createRecord([...Object.entries(write.fields), ['mcp_config', mcp]]),
-  };
+  const added = listAddedEntries(before, after, desired).filter(
+    ({ isManaged, path }) => !isManaged || !changed.some((change) => samePath(change.path, path)),
+  );
+  const mended = added.reduce((made, { list, key, copies }) => {
+    const items = made[list];
+    if (!isList(items)) return made;
+    let open = 2 * copies;
+    const left = items.filter(
+      (item) => !isRecord(item) || formatEntryKey(list, item) !== key || open-- <= 0,
+    );
+    return left.length === items.length ? made : createRecord({ ...made, [list]: left });
+  }, config);
+  if (mended === config) return null;
+  return { ...write, fields: createRecord({ ...write.fields, mcp_config: mended }) };
 }
 
 /** The declared entries with a new copy that the server added: their paths, as the file names them. */
-export function serverOwned(
-  before: ObservedState,
-  after: ObservedState,
-  desired: DesiredState,
-): Path[] {
-  const [was, is] = [before.values['mcp_config'], after.values['mcp_config']];
-  const pathOf = entryPaths(findDeclaredServers(desired));
-  return MCP_LISTS.flatMap((list) => {
-    const surplus = countSurplusEntries(list, was, is);
-    const entries = isRecord(is) ? listRecordEntries(is[list]) : [];
-    return entries.flatMap((entry): Path[] => {
-      const key = formatEntryKey(list, entry);
-      if (key === null || !surplus.delete(key) || !managesEntry(desired, list, entry)) return [];
-      return [pathOf(list, createEntryIdentity(list, entry).shown, entry)];
-    });
-  });
+export function serverOwned(...states: Parameters<typeof listAddedEntries>): Path[] {
+  return listAddedEntries(...states).flatMap(({ isManaged, path }) => (isManaged ? [path] : []));
 }
 
 /** Reports whether a change removes a copy of one of these entries. */
@@ -271,25 +247,27 @@ function findReplacingConfig({ fields, observed }: SettingsWrite): ValueRecord |
   return isRecord(stays) ? removeMaskedFromConfig(stays) : null;
 }
 
-/** Counts, by identity, the additional copies of each entry to omit. */
-function countSurplusEntries(
-  list: McpList,
-  before: Value | undefined,
-  after: Value | undefined,
-): Map<string, number> {
-  const [was, is] = [countEntryCopies(list, before), countEntryCopies(list, after)];
-  const doubled = [...was].flatMap(([key, count]): [string, number][] => {
-    const appeared = (is.get(key) ?? 0) - count;
-    return appeared > 0 ? [[key, 2 * appeared]] : [];
+/** The entries that were there and of which copies have appeared. */
+function listAddedEntries(before: ObservedState, after: ObservedState, desired: DesiredState) {
+  const pathOf = entryPaths(findDeclaredServers(desired));
+  return MCP_LISTS.flatMap((list) => {
+    const [was, is] = [before, after].map(({ values }) => groupCopies(list, values['mcp_config']));
+    return [...(is ?? [])].flatMap(([key, [entry = {}, ...others]]) => {
+      const copies = others.length + 1 - (was?.get(key)?.length ?? Infinity);
+      if (copies <= 0) return [];
+      const path = pathOf(list, createEntryIdentity(list, entry).shown, entry);
+      return [{ list, key, copies, path, isManaged: managesEntry(desired, list, entry) }];
+    });
   });
-  return new Map(doubled);
 }
 
-function countEntryCopies(list: McpList, config: Value | undefined): ReadonlyMap<string, number> {
-  const copies = new Map<string, number>();
+function groupCopies(list: McpList, config: Value | undefined): ReadonlyMap<string, ValueRecord[]> {
+  const copies = new Map<string, ValueRecord[]>();
   for (const entry of isRecord(config) ? listRecordEntries(config[list]) : []) {
     const key = formatEntryKey(list, entry);
-    if (key !== null) copies.set(key, (copies.get(key) ?? 0) + 1);
+    const known = key === null ? [] : (copies.get(key) ?? []);
+    known.push(entry);
+    if (key !== null) copies.set(key, known);
   }
   return copies;
 }

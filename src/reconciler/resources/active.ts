@@ -26,7 +26,7 @@ import {
   type Value,
   type ValueRecord,
 } from '../model/value.ts';
-import { findDeactivation } from '../plan/profiles.ts';
+import { findDeactivation } from '../plan/consequences.ts';
 import { extractSettingsPlan } from '../plan/settings-part.ts';
 import { isCopied, keyChanged, keyTaken } from './active-copy.ts';
 import { changesInSettings, readStoredTarget } from './active-effects.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { ObservedState } from '../../../src/reconciler/model/state.ts';
+import { findDeactivation } from '../../../src/reconciler/plan/consequences.ts';
 import {
-  findDeactivation,
   warnProfileDeactivation,
   isProfileDeactivated,
   isUnchanged,

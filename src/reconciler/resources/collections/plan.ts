@@ -11,7 +11,7 @@ import {
   type Listing,
 } from '../../model/collection.ts';
 import { sameEndpoint } from '../../model/endpoint.ts';
-import { findPathFacts, placesWithin, type Address } from '../../model/path-facts.ts';
+import { findPathFacts, type Address } from '../../model/path-facts.ts';
 import { isWithin, samePath, type Path } from '../../model/path.ts';
 import type { Change, MovedAddress } from '../../model/plan.ts';
 import {
@@ -22,7 +22,7 @@ import {
   type ValueRecord,
   createRecord,
 } from '../../model/value.ts';
-import { isOtherProvider } from '../../plan/moved.ts';
+import { isOtherProvider, listChangedItemFacts } from '../../plan/moved.ts';
 import { PROVIDER_DEFAULTS } from '../../model/provider-defaults.ts';
 import {
   type Planning,
@@ -221,10 +221,14 @@ export function findMovedAddresses(
   const path = [form.block, item.name];
   const after = item.members ?? {};
   return changes.flatMap((change) =>
-    [change.path, ...placesWithin(change.path)].flatMap((place): MovedAddress[] => {
-      const { address } = findPathFacts(place);
+    listChangedItemFacts(change).flatMap((changed): MovedAddress[] => {
+      const {
+        path: place,
+        facts: { address },
+        before: from,
+        after: to,
+      } = changed;
       if (address === null || change.action === 'remove') return [];
-      const [from, to] = readPlaceValues(change, place);
       const isMoved =
         address.by === 'url'
           ? !sameEndpoint(from, to)
@@ -239,13 +243,6 @@ export function findMovedAddresses(
       return [{ path: place, where, ...(by === undefined ? {} : { by }) }];
     }),
   );
-}
-
-function readPlaceValues({ path, before, after }: Change, place: Path): readonly [Value, Value] {
-  const inside = place.slice(path.length);
-  const at = (value: Value): Value =>
-    inside.length === 0 ? value : (readPath(value, inside) ?? null);
-  return [at(before), at(after)];
 }
 
 /** Reports whether the service infers the address of a model itself. A profile with an address uses that, whatever the model. */

@@ -15,7 +15,7 @@ import type { Warning } from '../../model/error.ts';
 import type { DesiredState, ObservedState } from '../../model/state.ts';
 import { createRecord, isEmpty, isRecord, readPath, type Value } from '../../model/value.ts';
 import { withPart } from '../../effects/stored.ts';
-import { findDeactivation } from '../../plan/profiles.ts';
+import { findDeactivation } from '../../plan/consequences.ts';
 import { extractSettingsPlan } from '../../plan/settings-part.ts';
 import { changesInSettings } from '../active-effects.ts';
 import { collection } from '../collections/collection.ts';

@@ -4,13 +4,8 @@ import type { Remainder } from '../../model/outcome.ts';
 import { samePath } from '../../model/path.ts';
 import type { SettingsPlan } from '../../model/plan.ts';
 import type { SettingsWrite, ObservedState } from '../../model/state.ts';
-import {
-  ACTIVE,
-  findDeactivation,
-  isProfileDeactivated,
-  isUnchanged,
-  profileWarning,
-} from '../../plan/profiles.ts';
+import { findDeactivation } from '../../plan/consequences.ts';
+import { ACTIVE, isProfileDeactivated, isUnchanged, profileWarning } from '../../plan/profiles.ts';
 import type { ReconcileInput } from '../../reconcile/contract.ts';
 import { DIALECTS } from '../../service/dialects.ts';
 
