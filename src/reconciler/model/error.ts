@@ -4,12 +4,17 @@ import type { Path } from './path.ts';
 /** The command that takes a snapshot; a file behind it. */
 export const SNAPSHOT_COMMAND = 'setpoint get settings,sandboxes -o json=';
 
+/** The usual hint of a usage error, with the command that was used. */
+export function formatUsageHint(command = 'COMMAND'): string {
+  return `Run setpoint help ${command} for its flags.`;
+}
+
 /**
  * Every way in which setpoint can fail. `exit` is the exit code of the command; `hint` is what to do, unless the code that
  * throws it knows better. scripts/reference/errors.json says what happened; docs/reference/exit-codes.md has both.
  */
 export const ERRORS = {
-  usage: { exit: 3, hint: 'Run setpoint help COMMAND for its flags.' },
+  usage: { exit: 3, hint: formatUsageHint() },
   'file-unreadable': {
     exit: 3,
     hint: 'Check the path, and that the file can be read.',

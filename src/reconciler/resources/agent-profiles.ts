@@ -167,27 +167,17 @@ function selectShownMembers(profile: ValueRecord): readonly string[] {
 }
 
 async function listAgentProfiles(asking: Asking): Promise<readonly ListedItem[] | null> {
-  const names = await namesAsked(asking);
-  const ids = new Map<string, string>();
-  const others = new Map<string, ValueRecord>();
-  const shown = new Map<string, readonly string[]>();
-  const items = await itemsByName(asking, AGENTS_PATH, names, (found) => {
+  return itemsByName(asking, AGENTS_PATH, await namesAsked(asking), (found) => {
     const profile = isRecord(found) ? found['profile'] : undefined;
     if (!isRecord(profile)) return null;
-    const { name, id } = profile;
-    if (typeof name === 'string' && typeof id === 'string') ids.set(name, id);
-    if (typeof name === 'string') others.set(name, withoutKnown(profile));
-    if (typeof name === 'string') shown.set(name, selectShownMembers(profile));
-    return readAgentMembers(profile);
+    const { id } = profile;
+    return {
+      members: readAgentMembers(profile),
+      shows: selectShownMembers(profile),
+      stored: withoutKnown(profile),
+      ...(typeof id === 'string' ? { id } : {}),
+    };
   });
-  return (
-    items?.map((item) => {
-      const id = ids.get(item.name);
-      const shows = shown.get(item.name) ?? [];
-      const own = { ...item, shows, stored: others.get(item.name) ?? createRecord({}) };
-      return id === undefined ? own : { ...own, id };
-    }) ?? null
-  );
 }
 
 /** All are known by their list alone. It is asked for where one is active, and writes nothing then, or where the file names all. */

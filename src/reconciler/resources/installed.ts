@@ -55,7 +55,7 @@ async function readInstalledItems(
   const { names } = asking;
   if (names === 'all') return listInstalled(asking, block);
   const path = `/api/${block}/installed`;
-  return itemsByName(asking, path, names, (entry) => readInstalledItem(entry)?.members ?? null, 1);
+  return itemsByName(asking, path, names, readInstalledItem, 1);
 }
 
 async function listInstalled({ get, unlike }: Asking, block: string): Promise<ListedItem[] | null> {

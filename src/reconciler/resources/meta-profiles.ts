@@ -89,22 +89,11 @@ function withoutMetaMembers(config: ValueRecord): ValueRecord {
 async function listMetaProfiles(asking: Asking): Promise<readonly ListedItem[] | null> {
   const list = await asking.get(PATH);
   if (typeof list === 'symbol') return null;
-  const others = new Map<string, ValueRecord>();
-  const shown = new Map<string, readonly string[]>();
-  const listed = await itemsListed(asking, PATH, { list, key: 'meta_profiles' }, (found) => {
-    if (!isRecord(found) || !isRecord(found['config'])) return null;
-    const { name, config } = found;
-    if (typeof name === 'string') {
-      others.set(name, withoutMetaMembers(config));
-      const shows = NAMES.flatMap(([own, theirs]) => (Object.hasOwn(config, theirs) ? [own] : []));
-      shown.set(name, shows);
-    }
-    return readMetaMembers(config);
-  });
-  const items = listed.map((item) => {
-    const shows = shown.get(item.name);
-    const own = { ...item, stored: others.get(item.name) ?? createRecord({}) };
-    return shows === undefined ? own : { ...own, shows };
+  const items = await itemsListed(asking, PATH, { list, key: 'meta_profiles' }, (found) => {
+    const config = isRecord(found) ? found['config'] : undefined;
+    if (!isRecord(config)) return null;
+    const shows = NAMES.flatMap(([own, theirs]) => (Object.hasOwn(config, theirs) ? [own] : []));
+    return { members: readMetaMembers(config), stored: withoutMetaMembers(config), shows };
   });
   if (!needsHolders(asking, items)) return items;
   const active = asking.answer['active_meta_profile'];

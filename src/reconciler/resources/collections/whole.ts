@@ -45,16 +45,16 @@ export async function itemsByName(
   { get, unlike }: Asking,
   path: string,
   names: readonly string[],
-  membersIn: (json: Value) => ValueRecord | null,
+  itemIn: (json: Value) => Omit<ListedItem, 'name'> | null,
   atOnce = READS_AT_ONCE,
 ): Promise<readonly ListedItem[] | null> {
   const read = await inParallel(names, atOnce, async (name) => {
     const place = toItemPath(path, name);
     const json = await get(place);
     if (typeof json === 'symbol') return json;
-    const members = membersIn(json);
-    if (members === null) throw unlike(place);
-    return { name, members };
+    const item = itemIn(json);
+    if (item === null) throw unlike(place);
+    return { ...item, name };
   });
   if (read.includes(LACKING)) return null;
   return read.filter((item) => typeof item !== 'symbol');
@@ -68,7 +68,7 @@ export async function itemsListed(
   asking: Asking,
   path: string,
   { list, key }: { readonly list: Value; readonly key: string },
-  membersIn: (json: Value) => ValueRecord | null,
+  itemIn: (json: Value) => Omit<ListedItem, 'name'> | null,
 ): Promise<readonly ListedItem[]> {
   const entries = isRecord(list) ? list[key] : undefined;
   if (!isList(entries)) throw asking.unlike(path);
@@ -76,7 +76,7 @@ export async function itemsListed(
   const names = listed.filter((name) => typeof name === 'string');
   if (names.length < listed.length) throw asking.unlike(path);
   const isAsked = (name: string): boolean => asking.names === 'all' || asking.names.includes(name);
-  const read = await itemsByName(asking, path, names.filter(isAsked), membersIn);
+  const read = await itemsByName(asking, path, names.filter(isAsked), itemIn);
   const others = names.filter((name) => !isAsked(name));
   return [...(read ?? []), ...others.map((name) => ({ name, members: {} }))];
 }

@@ -35,18 +35,15 @@ export async function listLlmProfiles(
   const names = asking.names === 'all' ? asking.names : [...asking.names, ...more];
   const get: Get = asking.reveals ? (one) => asking.get(one, IN_CLEAR) : asking.get;
   const shown = { ...asking, get, names };
-  const items = await itemsListed(shown, path, { list, key: 'profiles' }, (found) =>
-    isRecord(found) && isRecord(found['config'])
-      ? readLlmMembers(
-          found['config'],
-          readProfileKey(found['config'], found['api_key_set'], asking),
-        )
-      : null,
-  );
+  const items = await itemsListed(shown, path, { list, key: 'profiles' }, (found) => {
+    if (!isRecord(found) || !isRecord(found['config'])) return null;
+    const { config, api_key_set: isKeySet } = found;
+    const stored = readLlmMembers(config, readProfileKey(config, isKeySet, asking));
+    return { members: stored, stored };
+  });
   const named = await withConnectionNames(asking, items);
-  return named.map((item, index) => {
-    const { members: stored = {} } = items[index] ?? {};
-    const own = omitServerMembers(store, { ...item, stored }, asking.declared);
+  return named.map((item) => {
+    const own = omitServerMembers(store, item, asking.declared);
     return item.name === active ? { ...own, isActive: true } : own;
   });
 }
