@@ -83,7 +83,8 @@ const LOOPS = {
   'git providers': 'git providers',
   'LLM profiles': 'LLM profiles',
   'profiles and connections': 'connections, agent profiles and meta profiles',
-  'skills and plugins': 'skills and plugins',
+  'skills and plugins': 'skills, plugins and canvas extensions',
+  workspaces: 'workspaces and their parents',
   others: 'what a server has and the file does not name',
   'automations and webhooks': 'automations and webhooks',
 };

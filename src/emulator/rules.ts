@@ -1,4 +1,4 @@
-import { isJsonObject, type Json, type JsonObject, readOwnMember } from './json.ts';
+import { isJsonList, isJsonObject, type Json, type JsonObject, readOwnMember } from './json.ts';
 
 /** The path of a value in the request: names of members, and indexes of lists from 0. */
 export type Location = readonly (string | bigint)[];
@@ -185,6 +185,14 @@ function isNoSmallInteger(value: Json): boolean {
 
 function fitsIntBits(value: bigint): boolean {
   return BigInt.asIntN(intBits, value) === value;
+}
+
+/** A list whose items keep a rule. */
+export function listRule(rule: Rule): Rule {
+  return (value, at) => {
+    if (!isJsonList(value)) return bad('list_type', at, 'Input should be a valid list', value);
+    return mergeVerdicts(value.map((one, index) => rule(one, [...at, BigInt(index)])));
+  };
 }
 
 export function nullable(rule: Rule): Rule {

@@ -89,6 +89,16 @@ describe('every block of the schema is known everywhere', () => {
     ]);
   });
 
+  it('no member of an item has a name that documents have for the item itself', () => {
+    const taken = forms.filter((block) => {
+      const item = (schema.$defs[block]?.additionalProperties as { $ref?: string } | undefined)
+        ?.$ref;
+      const { properties = {} } = schema.$defs[item?.replace('#/$defs/', '') ?? ''] ?? {};
+      return 'name' in properties || 'not_managed' in properties;
+    });
+    expect(taken).toEqual([]);
+  });
+
   it('each that a service reads is rendered as a part of a SettingsTarget', async () => {
     const data = blocks.filter((name) => !OF_SETPOINT.includes(name));
     expect(DATA.toSorted()).toEqual(data.toSorted());

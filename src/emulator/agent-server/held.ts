@@ -19,6 +19,9 @@ const COLLECTIONS = [
   'meta_profiles',
   'skills',
   'plugins',
+  'canvas_extensions',
+  'workspaces',
+  'workspace_parents',
 ] as const;
 
 export type CollectionName = (typeof COLLECTIONS)[number];

@@ -23,46 +23,75 @@ import {
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { basename, join, relative, resolve, sep } from 'node:path';
 
-/** A kind of thing that is installed from folders: skills, and plugins that bring some. */
+/** A kind of thing that is installed from folders: skills, plugins that bring some, and apps of Agent Canvas. */
 interface InstalledKind {
-  readonly collection: 'skills' | 'plugins';
+  readonly collection: 'skills' | 'plugins' | 'canvas_extensions';
+  /** The folder of the paths, and of what is installed. */
+  readonly folder: string;
   /** The name of one in answers, at the beginning of a sentence and in the middle. */
   readonly title: string;
   readonly noun: string;
+  /** The name of one in paths. */
+  readonly called: string;
   readonly pattern: string;
   readonly unfit: string;
+  /** The answer to a source that cannot be fetched. */
+  readonly missing: (reason: string) => string;
   readonly read: (folder: string) => SourceReading;
+  /** True if it is fetched again by `refresh`, and on once it is installed. */
+  readonly isOld: boolean;
 }
 
 const SKILLS: InstalledKind = {
   collection: 'skills',
+  folder: 'skills',
   title: 'Skill',
   noun: 'skill',
+  called: 'skill_name',
   pattern: '^[a-z0-9]+(-[a-z0-9]+)*$',
   unfit: 'Invalid skill. Ensure the source contains a valid SKILL.md.',
+  missing: () => 'Failed to fetch skill source. Check that the source is valid.',
   read: readSkillFolder,
+  isOld: true,
 };
 
 const PLUGINS: InstalledKind = {
   collection: 'plugins',
+  folder: 'plugins',
   title: 'Plugin',
   noun: 'plugin',
+  called: 'plugin_name',
   pattern: '^[a-z0-9]+(?:-[a-z0-9]+)*$',
   unfit: 'Invalid plugin. Ensure it has a valid kebab-case name.',
+  missing: () => 'Failed to fetch plugin source. Check that the source is valid.',
   read: readPluginFolder,
+  isOld: true,
+};
+
+/** Source: contract "canvas extensions: install from a folder, list, enable, force, remove". */
+const CANVAS_EXTENSIONS: InstalledKind = {
+  collection: 'canvas_extensions',
+  folder: 'canvas-extensions',
+  title: 'Canvas extension',
+  noun: 'canvas extension',
+  called: 'extension_name',
+  pattern: '^[a-z0-9]+(?:-[a-z0-9]+)*$',
+  unfit: 'Invalid canvas extension. Ensure the manifest is well-formed.',
+  missing: (reason) => `Could not read canvas extension source: ${reason}`,
+  read: readExtensionFolder,
+  isOld: false,
 };
 
 /** /api/skills, /api/plugins. Source: contract "skills: install from a folder, list, disable, refresh, remove". */
 export function createAllInstalledRoutes(kind: AgentServerKind): Routes {
-  return [SKILLS, PLUGINS].flatMap((of) => createInstalledRoutes(kind, of));
+  return [SKILLS, PLUGINS, CANVAS_EXTENSIONS].flatMap((of) => createInstalledRoutes(kind, of));
 }
 
 function createInstalledRoutes(kind: AgentServerKind, of: InstalledKind): Routes {
-  const { collection, noun, title, pattern } = of;
-  const path = `/api/${collection}/installed`;
+  const { collection, folder, title, pattern, called, isOld } = of;
+  const path = `/api/${folder}/installed`;
   const node = { type: 'string', minLength: 1, maxLength: 255, pattern };
-  const names: Rule = (value) =>
-    fitScalar(node, { isNamed: false }, value, ['path', `${noun}_name`]);
+  const names: Rule = (value) => fitScalar(node, { isNamed: false }, value, ['path', called]);
   const notInstalled = (name: string) => detail(404, `${title} '${name}' is not installed`);
   /** A request about one that must be there. */
   const about = (
@@ -80,12 +109,11 @@ function createInstalledRoutes(kind: AgentServerKind, of: InstalledKind): Routes
         [collection]: readableThings(held, collection).map(([, thing]) => thing),
       }),
   };
+  const refresh = about((held, { now, sent }, found) => refreshThing(of, held, found, sent, now));
   return [
-    createHeldRoute(kind, `/api/${collection}/install`, { POST: installing(of) }),
+    createHeldRoute(kind, `/api/${folder}/install`, { POST: installing(of) }),
     createHeldRoute(kind, path, { GET: list }),
-    createHeldRoute(kind, `${path}/{id}/refresh`, {
-      POST: about((held, { now, sent }, found) => refreshThing(of, held, found, sent, now)),
-    }),
+    ...(isOld ? [createHeldRoute(kind, `${path}/{id}/refresh`, { POST: refresh })] : []),
     createHeldRoute(kind, `${path}/{id}`, {
       GET: about((_, __, found) => createJsonAnswer(200, found)),
       PATCH: {
@@ -129,9 +157,8 @@ function installing(of: InstalledKind): HeldRequest {
     takes: (body, at) => checkObject(SENT, 'ignored', body, at),
     does: (held, { body, now }) => {
       const read = readSource(of, body);
-      if (read.kind === 'missing')
-        return detail(400, `Failed to fetch ${of.noun} source. Check that the source is valid.`);
-      if (read.kind === 'unfit') return detail(422, of.unfit);
+      if (read.kind === 'missing') return detail(400, of.missing(read.reason));
+      if (read.kind === 'unfit') return detail(422, read.answer ?? of.unfit);
       const before = findThing(held, of.collection, read.name);
       const isForced = isJsonObject(body) && readOwnMember(body, 'force') === true;
       if (before !== undefined && !isForced)
@@ -178,19 +205,21 @@ interface Installing {
 
 /** Stores the reported facts of it and copies nothing; its enabled flag does not change. */
 function installThing(
-  { collection }: InstalledKind,
+  { collection, folder, isOld }: InstalledKind,
   held: ServerContent,
-  { name, thing, source, before, now }: Installing,
+  { name, thing: { manifest, ...thing }, source, before, now }: Installing,
   answerOf: (thing: JsonObject) => Answer,
 ): ContentResult {
   const after = {
     ...thing,
-    enabled: readOwnMember(before ?? {}, 'enabled') ?? true,
+    enabled: readOwnMember(before ?? {}, 'enabled') ?? isOld,
     source: readTextMember(source, 'source'),
+    ...(isOld ? {} : { requested_ref: readTextMember(source, 'ref') || null }),
     resolved_ref: null,
     repo_path: readTextMember(source, 'repo_path') || null,
     installed_at: new Date(now).toISOString(),
-    install_path: `${FOLDER}/${collection}/installed/${name}`,
+    install_path: `${FOLDER}/${folder}/installed/${name}`,
+    ...(manifest === undefined ? {} : { manifest }),
   };
   return { held: withThing(held, collection, name, after), answer: answerOf(after) };
 }
@@ -199,7 +228,7 @@ function installThing(
 type SourceReading =
   | { readonly kind: 'found'; readonly name: string; readonly thing: JsonObject }
   | { readonly kind: 'missing'; readonly reason: string }
-  | { readonly kind: 'unfit'; readonly reason: string };
+  | { readonly kind: 'unfit'; readonly reason: string; readonly answer?: string };
 
 /** A folder of this machine, or one in it. There is no network: any other source is missing. */
 function sourceFolder(source: string, inside: string | null): SourceReading | string {
@@ -255,6 +284,27 @@ function readPluginFolder(folder: string): SourceReading {
   const version = readTextMember(said, 'version') || '1.0.0';
   const description = readTextMember(said, 'description');
   return { kind: 'found', name, thing: { name, version, description, skills, files } };
+}
+
+const EXTENSION = 'canvas-extension.json';
+
+/** A canvas extension: the content of its manifest, whose entry point is a file of the folder. */
+function readExtensionFolder(folder: string): SourceReading {
+  const read = readJson(readFolderText(folder, EXTENSION) ?? '');
+  if (readFolderText(folder, EXTENSION) === undefined)
+    return {
+      kind: 'unfit',
+      reason: `No ${EXTENSION}: ${folder}`,
+      answer: `No ${EXTENSION} found at the resolved location. Source plus Path must point at the extension's own directory, not the repository root.`,
+    };
+  const manifest = read.kind === 'json' && isJsonObject(read.value) ? read.value : {};
+  const name = readTextMember(manifest, 'name');
+  const entry = readTextMember(manifest, 'entrypoint');
+  const isOutside = entry === '' || relative(folder, join(folder, entry)).startsWith('..');
+  if (!NAME.test(name) || isOutside || readFolderText(folder, entry) === undefined)
+    return { kind: 'unfit', reason: `Invalid ${EXTENSION}: ${folder}` };
+  const { version = '', description = '' } = manifest;
+  return { kind: 'found', name, thing: { name, version, description, manifest } };
 }
 
 function readFolderText(folder: string, name: string): string | undefined {

@@ -8,10 +8,9 @@ import {
   readTextMember,
 } from '../json.ts';
 import {
-  mergeVerdicts,
-  bad,
   refuseValue,
   checkObject,
+  listRule,
   nullable,
   type Location,
   type Rule,
@@ -94,10 +93,7 @@ const classRule: Rule = (value, at) =>
     at,
   );
 
-const classesRule: Rule = (value, at) => {
-  if (!isJsonList(value)) return bad('list_type', at, 'Input should be a valid list', value);
-  return mergeVerdicts(value.map((one, index) => classRule(one, [...at, BigInt(index)])));
-};
+const classesRule = listRule(classRule);
 
 /** Either classes or a prompt of its own. Source: contract "meta profiles: a direct prompt", "meta profiles: refused". */
 function routing(body: Json, at: Location): Verdict {

@@ -16,6 +16,7 @@ import { createNamedRoutes } from './named.ts';
 import { llmProfiles } from './profiles.ts';
 import type { AgentServerKind } from './record.ts';
 import { createHeldRoute } from './requests.ts';
+import { createWorkspaceRoutes } from './workspaces.ts';
 import { type Answer, createJsonAnswer } from '../http/answer.ts';
 import { isJsonObject } from '../json.ts';
 
@@ -42,6 +43,7 @@ export function agentServerRoutes(apiKey: string | undefined): Routes {
     ...createNamedRoutes(kind, agentProfiles(kind)),
     ...createNamedRoutes(kind, metaProfiles),
     ...createAllInstalledRoutes(kind),
+    ...createWorkspaceRoutes(kind),
   ];
   // The automation service answers at the same address, and is another process.
   return [...withOpenApi(INFO, routes), ...automationRoutes()];

@@ -1,4 +1,4 @@
-import { isJsonList, isJsonObject, type Json } from '../json.ts';
+import { isJsonObject, type Json } from '../json.ts';
 import {
   mergeVerdicts,
   bad,
@@ -10,7 +10,7 @@ import {
   type Member,
   type Verdict,
 } from '../rules.ts';
-import { textRule } from '../rules.ts';
+import { listRule, textRule } from '../rules.ts';
 
 const members: readonly Member[] = [
   { name: 'name', rule: checkServerName },
@@ -50,8 +50,7 @@ function commandRule(value: Json, at: Location): Verdict {
 function argsRule(value: Json, at: Location): Verdict {
   if (isEmptyOrFalse(value)) return good([]);
   if (typeof value === 'string') return argsOfLine(value, at);
-  if (!isJsonList(value)) return bad('list_type', at, 'Input should be a valid list', value);
-  return mergeVerdicts(value.map((item, index) => textRule(item, [...at, BigInt(index)])));
+  return listRule(textRule)(value, at);
 }
 
 function argsOfLine(line: string, at: Location): Verdict {

@@ -1,16 +1,15 @@
 import {
-  ACTIVE_FORM,
   AGENT_PROFILES_FORM,
+  COLLECTION_FORMS,
   CONNECTIONS_FORM,
   LLM_PROFILES_FORM,
   META_PROFILES_FORM,
-  PLUGINS_FORM,
   SECRETS_FORM,
-  SKILLS_FORM,
 } from '../model/collection-forms.ts';
 import { NATIVE_SERVERS } from '../model/field.ts';
 import { MCP_LISTS } from '../model/mcp.ts';
 import { nativeNodes } from '../model/native-schema.ts';
+import { memberFacts } from '../model/path-facts.ts';
 import { formatPath, type Path } from '../model/path.ts';
 import type { Warning } from '../model/error.ts';
 import { isShowable } from '../model/secret-words.ts';
@@ -35,18 +34,12 @@ import { mayHoldReference } from './references.ts';
 /* What shows in a target as a whole alone, and in no block of a file: items that name each other. */
 
 /** The blocks that these checks are about. */
-const CHECKED = [
-  SECRETS_FORM,
-  SKILLS_FORM,
-  PLUGINS_FORM,
-  CONNECTIONS_FORM,
-  LLM_PROFILES_FORM,
-  META_PROFILES_FORM,
-  AGENT_PROFILES_FORM,
-  ACTIVE_FORM,
-].map(({ block }): BlockName => block);
-
-const ALL_CHECKED: readonly BlockName[] = [...CHECKED, ...NAMED_SETTINGS, 'moved', 'collections'];
+const ALL_CHECKED: readonly BlockName[] = [
+  ...COLLECTION_FORMS.map(({ block }) => block),
+  ...NAMED_SETTINGS,
+  'moved',
+  'collections',
+];
 
 /** Reports whether an environment declares anything that these checks cover. */
 export function changesCrossings(own: Blocks, shared: Blocks): boolean {
@@ -285,8 +278,9 @@ function serverNames(settings: Node | undefined): ReadonlyMap<string, boolean> |
 /** Finds items of a target that lack members, or have contradicting ones. An environment may add members that a base leaves out. */
 function incompleteItems(blocks: Blocks): PlacedFinding[] {
   return [
-    ...listMembers(blocks.skills).flatMap((one) => sourceless(one, SKILLS_FORM.block)),
-    ...listMembers(blocks.plugins).flatMap((one) => sourceless(one, PLUGINS_FORM.block)),
+    ...COLLECTION_FORMS.filter(isInstalled).flatMap(({ block }) =>
+      listMembers(blocks[block]).flatMap((one) => sourceless(one, block)),
+    ),
     ...listMembers(blocks.provider_connections).flatMap(keylessConnection),
     ...listMembers(blocks.meta_profiles).flatMap(incompleteMetaProfile),
     ...listMembers(blocks.agent_profiles).flatMap(incompleteAgentProfile),
@@ -316,6 +310,11 @@ function keylessConnection(one: Member): PlacedFinding[] {
     message: 'api_key is missing here: no server makes a new connection without one.',
     hint: 'Add api_key: ${env:API_KEY}. A connection that exists on the server keeps its key.',
   });
+}
+
+/** Reports whether the items of a collection are fetched from a source. */
+function isInstalled({ block }: { readonly block: BlockName }): boolean {
+  return memberFacts(memberFacts('File', block).type, 'source').shows === 'source';
 }
 
 function sourceless(one: Member, block: string): PlacedFinding[] {

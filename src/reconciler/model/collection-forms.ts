@@ -54,6 +54,15 @@ export const PLUGINS_FORM = {
   ...INSTALLED,
 } as const satisfies CollectionForm;
 
+/** Apps in the pages of Agent Canvas. */
+export const CANVAS_EXTENSIONS_FORM = {
+  ...INSTALLED,
+  resource: 'canvas extension',
+  block: 'canvas_extensions',
+  noun: 'canvas extensions',
+  releases: 'An Agent Server has them from 1.49.1 at the latest.',
+} as const satisfies CollectionForm;
+
 /** The tokens by which a service reads and writes the repositories of its users, by the product. */
 export const GIT_PROVIDERS_FORM = {
   resource: 'git provider',
@@ -176,6 +185,36 @@ export const ACTIVE_FORM = {
   isWhole: false,
 } as const satisfies CollectionForm;
 
+const WORKSPACE = {
+  naming: ['Invalid path of a folder.', 'Use at most 4096 characters, and no NUL.'],
+  releases: 'An Agent Server has them from 1.27.1 at the latest.',
+  isWhole: false,
+} as const satisfies Partial<CollectionForm>;
+
+/** Folders whose folders Agent Canvas offers as workspaces, by path. */
+export const WORKSPACE_PARENTS_FORM = {
+  resource: 'workspace parent',
+  block: 'workspace_parents',
+  noun: 'workspace parents',
+  table: { head: 'PATH', columns: [{ title: 'NAME', members: ['display_name'] }] },
+  ...WORKSPACE,
+} as const satisfies CollectionForm;
+
+/** Folders that Agent Canvas offers for a conversation, by path. */
+export const WORKSPACES_FORM = {
+  resource: 'workspace',
+  block: 'workspaces',
+  noun: 'workspaces',
+  table: {
+    head: 'PATH',
+    columns: [
+      { title: 'NAME', members: ['display_name'] },
+      { title: 'PARENT', members: ['parent'] },
+    ],
+  },
+  ...WORKSPACE,
+} as const satisfies CollectionForm;
+
 /** Sources of the events that start automations. */
 export const WEBHOOKS_FORM = {
   resource: 'webhook',
@@ -225,12 +264,15 @@ const FORMS = [
   SECRETS_FORM,
   SKILLS_FORM,
   PLUGINS_FORM,
+  CANVAS_EXTENSIONS_FORM,
   GIT_PROVIDERS_FORM,
   CONNECTIONS_FORM,
   LLM_PROFILES_FORM,
   META_PROFILES_FORM,
   AGENT_PROFILES_FORM,
   ACTIVE_FORM,
+  WORKSPACE_PARENTS_FORM,
+  WORKSPACES_FORM,
   WEBHOOKS_FORM,
   AUTOMATIONS_FORM,
 ] as const;

@@ -194,7 +194,7 @@ export interface ExplainDocument {
   /** Relative to settings, or from the top of the file for other blocks. */
   readonly path: Path;
   /** The part of the file that the path belongs to; file means everything that is never sent to the service. */
-  readonly part: 'settings' | 'secrets' | 'skills' | 'plugins' | 'git_providers' | 'provider_connections' | 'llm_profiles' | 'meta_profiles' | 'agent_profiles' | 'active' | 'webhooks' | 'automations' | 'sandboxes' | 'file';
+  readonly part: 'settings' | 'secrets' | 'skills' | 'plugins' | 'canvas_extensions' | 'git_providers' | 'provider_connections' | 'llm_profiles' | 'meta_profiles' | 'agent_profiles' | 'active' | 'workspace_parents' | 'workspaces' | 'webhooks' | 'automations' | 'sandboxes' | 'file';
   /** The meaning of the path. */
   readonly meaning: Meaning;
   /** The declarations, by environment. */
@@ -468,6 +468,18 @@ export interface EnvironmentObserved {
   }[] | null;
   /** The automations by name, secrets masked; absent if they were not requested, null if the service has none of this kind. */
   readonly automations?: readonly {
+    readonly name: string;
+  }[] | null;
+  /** The canvas extensions by name, secrets masked; absent if they were not requested, null if the service has none of this kind. */
+  readonly canvas_extensions?: readonly {
+    readonly name: string;
+  }[] | null;
+  /** The workspace parents by name, secrets masked; absent if they were not requested, null if the service has none of this kind. */
+  readonly workspace_parents?: readonly {
+    readonly name: string;
+  }[] | null;
+  /** The workspaces by name, secrets masked; absent if they were not requested, null if the service has none of this kind. */
+  readonly workspaces?: readonly {
     readonly name: string;
   }[] | null;
 }

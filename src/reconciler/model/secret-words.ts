@@ -58,7 +58,7 @@ function saysSecret(text: string): boolean {
 
 /** Long, of letters and digits in one piece: what a machine made up. */
 function isRandom(text: string): boolean {
-  const words = /^[a-z]+([-/_][a-z\d]+)+$/.test(text);
+  const words = /^\/?[a-z]+([-/_][a-z\d]+)+\/?$/.test(text);
   return !words && /^[\w+/=-]{24,}$/.test(text) && /\d/.test(text) && /[a-z]/i.test(text);
 }
 

@@ -166,7 +166,7 @@ export type ShttpServer =
       enabled?: (boolean | null) | Reference;
     };
 /**
- * One skill or plugin. It replaces the whole entry: what it leaves out has its default. Null removes it.
+ * One skill, plugin or canvas extension. It replaces the whole entry: what it leaves out has its default. Null removes it.
  */
 export type Installed = {
   /**
@@ -182,7 +182,7 @@ export type Installed = {
    */
   repo_path?: string | null;
   /**
-   * Whether agents may use it.
+   * Whether it is in use.
    */
   enabled?: boolean;
 } | null;
@@ -421,6 +421,28 @@ export type AgentProfile = {
   acp_args?: (string[] | null) | Reference;
 } | null;
 /**
+ * A folder that contains workspaces; null takes it off the list. The folder itself is not touched. What it leaves out stays.
+ */
+export type WorkspaceParent = {
+  /**
+   * Its name in the list. Left out, a new one has the last part of its path.
+   */
+  display_name?: string;
+} | null;
+/**
+ * A folder; null takes it off the list. The folder itself is not touched. What it leaves out stays.
+ */
+export type Workspace = {
+  /**
+   * Its name in the list. Left out, a new one has the last part of its path.
+   */
+  display_name?: string;
+  /**
+   * The path of the workspace parent in which it was found; null for none.
+   */
+  parent?: string | null;
+} | null;
+/**
  * A source of events; null removes it. What it leaves out stays, and has its default in a new one.
  */
 export type Webhook = {
@@ -606,6 +628,8 @@ export interface SettingsFile {
   skills?: Skills;
   /** Plugins that the service installs for its agents, by the name that their source gives them. */
   plugins?: Plugins;
+  /** Apps that the service installs for the pages of Agent Canvas, by the name that their source gives them. */
+  canvas_extensions?: CanvasExtensions;
   /** Tokens by which the service reads and writes repositories, by the product. */
   git_providers?: GitProviders1;
   /** Addresses and keys of model providers that LLM profiles share, by name. */
@@ -618,6 +642,10 @@ export interface SettingsFile {
   agent_profiles?: AgentProfiles;
   /** Which profile of each kind is active, by its name. */
   active?: Active;
+  /** Folders of the service whose folders Agent Canvas offers as workspaces, by path. */
+  workspace_parents?: WorkspaceParents;
+  /** Folders of the service that Agent Canvas offers for a conversation, by path. */
+  workspaces?: Workspaces;
   /** Sources of events for automations, by source. */
   webhooks?: Webhooks;
   /** Prompts that an agent runs on a schedule or an event, by name. */
@@ -1298,6 +1326,12 @@ export interface Plugins {
   [k: string]: Installed;
 }
 /**
+ * Apps that the service installs for the pages of Agent Canvas, by the name that their source gives them. Those that are not named are left alone.
+ */
+export interface CanvasExtensions {
+  [k: string]: Installed;
+}
+/**
  * Tokens by which the service reads and writes repositories, by the product. Those that are not named are kept.
  */
 export interface GitProviders1 {
@@ -1345,6 +1379,18 @@ export interface Active {
   meta_profile?: string | null;
 }
 /**
+ * Folders of the service whose folders Agent Canvas offers as workspaces, by path. Those that are not named are left alone.
+ */
+export interface WorkspaceParents {
+  [k: string]: WorkspaceParent;
+}
+/**
+ * Folders of the service that Agent Canvas offers for a conversation, by path. Those that are not named are left alone.
+ */
+export interface Workspaces {
+  [k: string]: Workspace;
+}
+/**
  * Sources of events for automations, by source. Those that are not named are left alone.
  */
 export interface Webhooks {
@@ -1371,6 +1417,9 @@ export interface Collections {
   mcp_servers?: Collection;
   webhooks?: Collection;
   automations?: Collection;
+  canvas_extensions?: Collection;
+  workspace_parents?: Collection;
+  workspaces?: Collection;
 }
 /**
  * What becomes of the items of one block that the file does not name.
@@ -1613,4 +1662,7 @@ export interface Environment {
   unmanaged?: SettingsFile3;
   webhooks?: Webhooks;
   automations?: Automations;
+  canvas_extensions?: CanvasExtensions;
+  workspace_parents?: WorkspaceParents;
+  workspaces?: Workspaces;
 }

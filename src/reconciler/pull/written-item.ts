@@ -5,8 +5,6 @@ import {
   AGENT_PROFILES_FORM,
   CONNECTIONS_FORM,
   LLM_PROFILES_FORM,
-  PLUGINS_FORM,
-  SKILLS_FORM,
 } from '../model/collection-forms.ts';
 import {
   isSecretHolder,
@@ -16,6 +14,7 @@ import {
   type Listing,
 } from '../model/collection.ts';
 import { AGENT_PART, MODEL_PART } from '../model/field.ts';
+import { memberFacts } from '../model/path-facts.ts';
 import type { Path } from '../model/path.ts';
 import { holdsSecretText, sourceHoldsSecret } from '../model/secret-words.ts';
 import { Secret } from '../model/secret.ts';
@@ -142,8 +141,8 @@ function writePlainMember(
   hidden: readonly Secret[],
 ): WrittenValue | null {
   const isPlain = BLOCKS.find(({ name }) => name === form.block)?.textKind?.([...path]) === 'plain';
-  const isOfSource = form === SKILLS_FORM || form === PLUGINS_FORM;
-  const holdsSecret = isOfSource ? sourceHoldsSecret : holdsSecretText;
+  const { shows } = memberFacts(memberFacts('File', form.block).type, path[1] ?? '');
+  const holdsSecret = shows === 'source' ? sourceHoldsSecret : holdsSecretText;
   const written = writeNested<Value>(value, (one) => {
     const isOpen = !hasHiddenSecret(one, hidden) && !(typeof one === 'string' && holdsSecret(one));
     if (!isOpen) return undefined;

@@ -134,7 +134,7 @@ export function formatGroupCount({ count }: UnmanagedGroup): string {
 }
 
 const UNLISTED =
-  'Skills, plugins and agent profiles that the file does not name are not listed here: an Agent Server writes when it lists them all.';
+  'Skills, plugins, canvas extensions and agent profiles that the file does not name are not listed here: an Agent Server writes when it lists them all.';
 
 export function outcomeSections({ environments }: OutcomeDocument): Section[] {
   return environments.map(outcomeSection);

@@ -1,4 +1,4 @@
-import { PLUGINS_FORM, SKILLS_FORM } from '../model/collection-forms.ts';
+import { CANVAS_EXTENSIONS_FORM, PLUGINS_FORM, SKILLS_FORM } from '../model/collection-forms.ts';
 import { sameMembers, type CollectionForm, type ListedItem } from '../model/collection.ts';
 import {
   isEmpty,
@@ -23,7 +23,7 @@ import {
 } from './collections/wire.ts';
 
 /*
- * Skills and plugins, which a server fetches from where their code is and calls by the name that they have there. Its list writes: it
+ * Skills, plugins and canvas extensions, which a server fetches from where their code is and calls by the name that they have there. Its list writes: it
  * stores what it found in the folder, with no lock. Of two lists at once one may find a file that is half written, and then each one is
  * stored as of no source, and on. So those that are declared are read one by one.
  */
@@ -31,35 +31,49 @@ import {
 export const SKILLS = collection(SKILLS_FORM, wires(SKILLS_FORM));
 export const PLUGINS = collection(PLUGINS_FORM, wires(PLUGINS_FORM));
 
-function wires(form: CollectionForm): Wires {
-  return { 'agent-server': wire(form) };
+/** A server installs one turned off, and does not replace any while a backend of one runs. */
+export const CANVAS_EXTENSIONS = collection(
+  CANVAS_EXTENSIONS_FORM,
+  wires(CANVAS_EXTENSIONS_FORM, {
+    path: '/api/canvas-extensions',
+    isOnAtFirst: false,
+    busy: 'the backend of a canvas extension runs: stop it in Agent Canvas',
+  }),
+);
+
+function wires(form: CollectionForm, own: Partial<InstalledPlace> = {}): Wires {
+  const { block, resource } = form;
+  const place = { path: `/api/${block}`, block, resource, isOnAtFirst: true, ...own };
+  return { 'agent-server': wire(form, place) };
 }
 
-function wire({ block, noun, resource }: CollectionForm): CollectionCodec {
+function wire({ noun, resource }: CollectionForm, place: InstalledPlace): CollectionCodec {
   return {
-    list: (asking) => readInstalledItems(asking, block),
+    list: (asking) => readInstalledItems(asking, place),
     replaces: () => 'in-place',
     describes: true,
     whole: fillInstalledMember,
     unfit: (judged) => findInstalledTwice(judged, resource),
     listWrites: `All ${noun} are looked up: an Agent Server rewrites its own record of what is installed whenever it lists that.`,
-    requests: (work) => createInstallRequests(work, { path: `/api/${block}`, resource }),
+    requests: (work) => createInstallRequests(work, place),
   };
 }
 
 /** Reads the declared items one by one. A missing one does not justify a list request that makes the service write. */
 async function readInstalledItems(
   asking: Asking,
-  block: string,
+  place: InstalledPlace,
 ): Promise<readonly ListedItem[] | null> {
   const { names } = asking;
-  if (names === 'all') return listInstalled(asking, block);
-  const path = `/api/${block}/installed`;
-  return itemsByName(asking, path, names, readInstalledItem, 1);
+  if (names === 'all') return listInstalled(asking, place);
+  return itemsByName(asking, `${place.path}/installed`, names, readInstalledItem, 1);
 }
 
-async function listInstalled({ get, unlike }: Asking, block: string): Promise<ListedItem[] | null> {
-  const path = `/api/${block}/installed`;
+async function listInstalled(
+  { get, unlike }: Asking,
+  { path: root, block }: InstalledPlace,
+): Promise<ListedItem[] | null> {
+  const path = `${root}/installed`;
   const json = await get(path);
   if (typeof json === 'symbol') return null;
   const entries = isRecord(json) ? json[block] : undefined;
@@ -117,20 +131,25 @@ function describeGivenName(resource: string, name: string): string {
   return `A ${resource} has the name that its source gives it: declare it as ${name}.`;
 }
 
-interface ListPlace {
+interface InstalledPlace {
   readonly path: string;
+  readonly block: string;
   readonly resource: string;
+  /** Whether the server installs one turned on. */
+  readonly isOnAtFirst: boolean;
+  /** Why the server does not replace one that is there; absent if it always does. */
+  readonly busy?: string;
 }
 
 /** Reinstalls an item without turning it on or off. */
-function createInstallRequests(work: ItemWork, place: ListPlace): readonly ItemRequest[] {
+function createInstallRequests(work: ItemWork, place: InstalledPlace): readonly ItemRequest[] {
   const { item, changes, there } = work;
   const { name, members } = item;
   if (members === null) return there === undefined ? [] : [createUninstallRequest(name, place)];
   const isOn = members['enabled'] ?? true;
   const changed = changes.map(({ path: [, , member = ''] }) => member);
   const installs = there === undefined || changed.some((member) => member !== 'enabled');
-  const switches = there === undefined ? isOn === false : changed.includes('enabled');
+  const switches = there === undefined ? isOn !== place.isOnAtFirst : changed.includes('enabled');
   return [
     ...(installs ? [installation(work, members, place)] : []),
     ...(switches ? [switching(name, members, isOn, place)] : []),
@@ -140,7 +159,7 @@ function createInstallRequests(work: ItemWork, place: ListPlace): readonly ItemR
 function installation(
   { item: { name }, there }: ItemWork,
   members: ValueRecord,
-  { path, resource }: ListPlace,
+  { path, resource, busy }: InstalledPlace,
 ): ItemRequest {
   const { source = null, ref = null, repo_path: folder = null } = members;
   const body: Readonly<Record<string, Value>> = {
@@ -168,7 +187,10 @@ function installation(
       astray,
       refusals: {
         400: 'it could not fetch the source',
-        409: `it has a ${resource} of the name that the source gives, from elsewhere or declared here under another name`,
+        409:
+          there !== undefined && busy !== undefined
+            ? busy
+            : `it has a ${resource} of the name that the source gives, from elsewhere or declared here under another name`,
         422: `the source contains no valid ${resource}`,
       },
     },
@@ -186,7 +208,7 @@ function switching(
   name: string,
   members: ValueRecord,
   isOn: Value,
-  { path }: ListPlace,
+  { path }: InstalledPlace,
 ): ItemRequest {
   return {
     kind: 'describe',
@@ -202,7 +224,7 @@ function switching(
   };
 }
 
-function createUninstallRequest(name: string, { path }: ListPlace): ItemRequest {
+function createUninstallRequest(name: string, { path }: InstalledPlace): ItemRequest {
   return createRemovalRequest(name, {
     method: 'DELETE',
     path: `${path}/installed/${name}`,
