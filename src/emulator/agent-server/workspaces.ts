@@ -31,7 +31,7 @@ const WORKSPACES: WorkspaceKind = {
   title: 'Workspace',
   takes: listing('workspaces', [
     ...required(),
-    { name: 'parentPath', rule: nullable(text(4096, 0)), absent: null },
+    { name: 'parentPath', rule: nullable(limitedText(4096, 0)), absent: null },
   ]),
 };
 
@@ -103,10 +103,10 @@ function removing({ collection, title }: WorkspaceKind): HeldRequest {
 }
 
 function required(): { readonly name: string; readonly rule: Rule }[] {
-  return Object.entries(TEXTS).map(([name, most]) => ({ name, rule: text(most, 1) }));
+  return Object.entries(TEXTS).map(([name, most]) => ({ name, rule: limitedText(most, 1) }));
 }
 
-function text(maxLength: number, minLength: number): Rule {
+function limitedText(maxLength: number, minLength: number): Rule {
   return (value, at) =>
     fitScalar({ type: 'string', minLength, maxLength }, { isNamed: false }, value, at);
 }

@@ -12,6 +12,7 @@ export type TargetCheck =
   | 'dialect'
   | 'organization'
   | 'clock'
+  | 'logins'
   | 'secrets'
   | 'sandboxes';
 

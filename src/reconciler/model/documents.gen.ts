@@ -42,7 +42,7 @@ export interface EnvironmentHealth {
   readonly proofs?: readonly Proof[];
   /** The checks of this environment, in the order in which they ran. */
   readonly checks: readonly {
-    readonly name: 'references' | 'policy' | 'proxy' | 'reach' | 'key' | 'dialect' | 'organization' | 'clock' | 'secrets' | 'sandboxes';
+    readonly name: 'references' | 'policy' | 'proxy' | 'reach' | 'key' | 'dialect' | 'organization' | 'clock' | 'logins' | 'secrets' | 'sandboxes';
     /** warning: it works, and is worth knowing; skipped: it could not be judged, because of another that failed. */
     readonly status: 'passed' | 'warning' | 'failed' | 'skipped';
     readonly found: string;

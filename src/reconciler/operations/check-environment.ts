@@ -34,6 +34,7 @@ import {
   organizationBehind,
 } from '../service/settings.ts';
 import { proxyUse, type ProxyVariables } from '../service/network.ts';
+import { checkLogins } from './logins.ts';
 import { observeTarget, type OpenTarget } from './open-target.ts';
 import { proveStoredState, planInput } from './plan-target.ts';
 import type { Checking, Options } from './options.ts';
@@ -218,6 +219,7 @@ function checkService(
           dialectCheck(found, spoken.release),
           ...shared.checks,
           clockCheck(found),
+          ...(outcome instanceof SetpointError ? [] : checkLogins(outcome)),
           ...(await secretsCheck(prepared, { ...open, outcome }, options)),
           ...(await Promise.all(
             declared.map((check) => resourceCheck(check, found, open, options.signal)),

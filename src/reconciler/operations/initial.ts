@@ -26,6 +26,7 @@ import { dirname, join } from 'node:path';
 import { pathExists } from '../host/read-text.ts';
 import { findInterruption } from '../reconcile/interruption.ts';
 import { withTarget } from './open-target.ts';
+import { listLogins } from './logins.ts';
 import { readCollections } from './read-collections.ts';
 import { readDeclaredOrigin } from '../desired/blocks/server.ts';
 import { parseFile } from '../desired/parse.ts';
@@ -77,7 +78,8 @@ export async function firstFile(path: string, asked: Running<InitRequest>): Prom
   const { observed, collections } = await observeForInit(prepared, request);
   const edits = adoptAll(file, { prepared, observed, collections }, request, false);
   const edited = edits.edited.get(target.name);
-  const left = edits.pulls.get(target.name)?.left ?? [];
+  const logins = listLogins(observed, collections);
+  const left = [...(edits.pulls.get(target.name)?.left ?? []), ...logins];
   const { read, unread } = collections;
   const blocks = new Map(
     read.map(({ form: { block } }) => [block, readTargetBlock(edited, block as BlockName)]),
@@ -87,7 +89,9 @@ export async function firstFile(path: string, asked: Running<InitRequest>): Prom
   );
   const isCopy = createCopyMatcher(Object.keys(blocks.get(ACTIVE_FORM.block) ?? {}), leftActive);
   const settings = readTargetBlock(edited, 'settings');
-  const leftItems = left.filter((one) => unread.includes(one) || blocks.has(one.path[0] ?? ''));
+  const leftItems = left.filter(
+    (one) => unread.includes(one) || logins.includes(one) || blocks.has(one.path[0] ?? ''),
+  );
   const written = initialText({
     server,
     settings,
@@ -183,7 +187,10 @@ export async function newEnvironment(
     origin: formatOrigin(prepared),
     ...toInitialStatus(service.observed),
     variables: listNewVariables(edits, name, keyed ? variable : null),
-    left: edits.pulls.get(name)?.left ?? [],
+    left: [
+      ...(edits.pulls.get(name)?.left ?? []),
+      ...listLogins(service.observed, service.collections),
+    ],
   };
 }
 

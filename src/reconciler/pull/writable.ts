@@ -34,6 +34,7 @@ export const REASONS = {
   untold: 'the service lists them only after settings are stored',
   unlisted: 'the service did not list them',
   lacking: 'the service has none of these',
+  login: 'the login is stored on the service alone, and each person logs in again after a rebuild',
   listWrites: 'listing them would create one on this server',
   unknown: 'this version of setpoint does not know it',
   unmanageable: 'setpoint does not manage it on a server of this kind',

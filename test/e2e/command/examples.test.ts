@@ -86,7 +86,7 @@ const BLOCKS = [
   // A certificate is a file: client-certificates.test.ts makes some.
   .filter(([, block]) => !/^ +client_cert:/m.test(block))
   // A service installs these from a source that a test cannot reach.
-  .filter(([, block]) => !/^(skills|plugins):/m.test(block))
+  .filter(([, block]) => !/^(skills|plugins|canvas_extensions):/m.test(block))
   .filter(([, block]) => !/^# (\.github\/|prometheus\.yml|notify\.yaml|\/etc\/)/.test(block));
 
 describe('the YAML of the documentation', () => {
@@ -104,10 +104,12 @@ describe('the YAML of the documentation', () => {
   );
 });
 
+const AGENT_SERVERS =
+  /^(provider_connections|meta_profiles|agent_profiles|automations|webhooks|workspace_parents|workspaces):/m;
+
 /** The first kind of server that has all that a file declares. */
 function dialectFor(text: string): 'settings-v0' | 'app-server' | 'agent-server' {
-  if (/^(provider_connections|meta_profiles|agent_profiles|automations|webhooks):/m.test(text))
-    return 'agent-server';
+  if (AGENT_SERVERS.test(text)) return 'agent-server';
   const isLater = /^( *agent_settings|llm_profiles|marketplaces|disabled_skills):/m.test(text);
   return isLater ? 'app-server' : 'settings-v0';
 }

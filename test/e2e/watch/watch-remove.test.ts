@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import type { DialectName } from '../../../src/reconciler/model/dialect.ts';
 import { apply } from '../../../src/reconciler/operations/apply.ts';
 import { plan } from '../../../src/reconciler/operations/plan.ts';
+import { formatPath } from '../../../src/reconciler/model/path.ts';
 import type { WatchState } from '../../../src/reconciler/model/watch.ts';
 import { createWatchedReport } from '../../../src/controller/page/api.ts';
 import type { Controller } from '../../../src/controller/watch/controller.ts';
@@ -179,7 +180,7 @@ describe('what a file removes of each collection', () => {
   itEach(cases, isShort)(
     '%s: not removed without watch.remove, and the state says so',
     async (_, dialect, sample) => {
-      const item = sample.planned?.[dialect] ?? `${sample.block}.${sample.name}`;
+      const item = sample.planned?.[dialect] ?? formatPath([sample.block, sample.name]);
       const why = `it would remove ${item}, which watch.remove does not allow`;
       const { told, ...found } = await removing(dialect, sample, '{ mode: heal, interval: 1m }');
       expect(found).toEqual({ status: 'drift', why, reported: why, measured: '1', writes: 0 });
