@@ -56,11 +56,7 @@ export async function firstFile(path: string, asked: Running<InitRequest>): Prom
   const { environment } = asked;
   checkNew(path, environment);
   const url = asked.server?.trim();
-  if (url === undefined) {
-    throw new SetpointError('usage', "init needs the service's address.", {
-      hint: `Run setpoint init --server URL, with ${SERVICE_KEY} set to a key of that service if it requires one. Or take what you have: setpoint init --from FILE.`,
-    });
-  }
+  if (url === undefined) throw createMissingAddressError();
   const variable = environment === undefined ? SERVICE_KEY : keyVariable(environment);
   const key = keyGiven(asked, variable);
   const keyed = key !== undefined;
@@ -114,6 +110,12 @@ export async function firstFile(path: string, asked: Running<InitRequest>): Prom
     variables: listNewVariables(edits, target.name, keyed ? variable : null),
     left: [...left.filter((one) => !leftItems.includes(one)), ...leftItems],
   };
+}
+
+function createMissingAddressError(): SetpointError {
+  return new SetpointError('usage', "init needs the service's address.", {
+    hint: `Run setpoint init --server URL, with ${SERVICE_KEY} set to a key of that service if it requires one. Or take what you have: setpoint init --from FILE.`,
+  });
 }
 
 /** The block of a server with this key, a variable. */
