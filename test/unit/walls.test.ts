@@ -35,6 +35,15 @@ describe('the table of rooms in ARCHITECTURE.md', () => {
   });
 });
 
+it('no pure room keeps a result outside of model/cache.ts', () => {
+  const pure = rooms.filter(({ isPure }) => isPure).map(({ name }) => name);
+  const caches = readdirSync(join(ROOT, 'src'), { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.ts') && pure.some((room) => name.startsWith(`${room}/`)))
+    .filter((name) => readFileSync(join(ROOT, 'src', name), 'utf8').includes('new WeakMap'));
+  expect(pure.length).toBeGreaterThan(5);
+  expect(caches).toEqual(['reconciler/model/cache.ts']);
+});
+
 it('no file of src/ has more than 450 lines', () => {
   const names = readdirSync(join(ROOT, 'src'), { recursive: true, encoding: 'utf8' });
   const long = names

@@ -1,3 +1,4 @@
+import { onceFor } from '../../reconciler/model/cache.ts';
 import { asSetpointError, type SetpointError } from '../../reconciler/model/error.ts';
 import type { Clock } from '../../reconciler/model/ports.ts';
 import { isRecord, type Value } from '../../reconciler/model/value.ts';
@@ -319,14 +320,10 @@ export function isSameOutside(one: Outside, other: Outside): boolean {
 
 /** Lists the names that an object refers to outside of itself: its ConfigMap first, then Secrets with an optional key. */
 export function outsideNames({ spec }: TargetResource): readonly OutsideName[] {
-  const names = known.get(spec) ?? listOutsideNames(spec);
-  known.set(spec, names);
-  return names;
+  return listOutsideNames(spec);
 }
 
-const known = new WeakMap<TargetSpec, readonly OutsideName[]>();
-
-function listOutsideNames(spec: TargetSpec): readonly OutsideName[] {
+const listOutsideNames = onceFor((spec: TargetSpec): readonly OutsideName[] => {
   const names: OutsideName[] = [];
   const from = spec['settingsFrom'];
   const map = nameAndKey(isRecord(from) ? from['configMapKeyRef'] : undefined);
@@ -343,7 +340,7 @@ function listOutsideNames(spec: TargetSpec): readonly OutsideName[] {
   }
   for (const [name, keys] of secrets) names.push({ kind: 'Secret', name, keys });
   return names;
-}
+});
 
 function nameAndKey(
   ref: Value | undefined,

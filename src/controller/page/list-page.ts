@@ -1,6 +1,6 @@
 import { formatCount, groupThousands } from '../../reconciler/model/wording.ts';
 import type { WatchState } from '../../reconciler/model/watch.ts';
-import { WATCH_STATUSES } from '../../reconciler/model/verdict.ts';
+import { countStatuses, WATCH_STATUSES } from '../../reconciler/model/verdict.ts';
 import { markup, type Markup } from '../../reconciler/render/html/page.ts';
 import { describeHosts, type CauseGroup } from '../../reconciler/render/cause-groups.ts';
 import { chipHtml, softHtml } from '../../reconciler/render/html/parts.ts';
@@ -22,7 +22,6 @@ import {
 } from './parts.ts';
 import {
   causeId,
-  countsByStatus,
   isAttentionDue,
   listAddress,
   pageOfList,
@@ -37,12 +36,12 @@ import { ageHtml, dueHtml, lastingHtml } from './times.ts';
 /** All environments in the order of the list, sorted once for all readers. */
 export interface SortedStates {
   readonly states: readonly WatchState[];
-  readonly counts: ReturnType<typeof countsByStatus>;
+  readonly counts: ReturnType<typeof countStatuses>;
 }
 
 export function sortStates(watching: Watching): SortedStates {
   const states = watching.states();
-  return { states: worstFirst(states), counts: countsByStatus(states) };
+  return { states: worstFirst(states), counts: countStatuses(states) };
 }
 
 /** The live parts of the list that a query asks for. `canAct`: its rows have the actions of a reader who may act. */

@@ -4,9 +4,7 @@ import {
   isStateFilter,
   needsAttention,
   verdictGravity,
-  WATCH_STATUSES,
   type StateFilter,
-  type WatchStatus,
 } from '../../reconciler/model/verdict.ts';
 import { causeKey, groupByCause, type CauseGroup } from '../../reconciler/render/cause-groups.ts';
 import { partKey } from './parts.ts';
@@ -177,15 +175,4 @@ function order(one: string, other: string): number {
 
 export function countStateChanges({ plan }: WatchState): number {
   return plan?.changes.length ?? 0;
-}
-
-/** Counts the environments in each state; only existing states, the worst first. */
-export function countsByStatus(
-  states: readonly WatchState[],
-): readonly (readonly [WatchStatus, number])[] {
-  const counts = new Map<WatchStatus, number>();
-  for (const { status } of states) counts.set(status, (counts.get(status) ?? 0) + 1);
-  return WATCH_STATUSES.toReversed()
-    .map((status) => [status, counts.get(status) ?? 0] as const)
-    .filter(([, count]) => count > 0);
 }

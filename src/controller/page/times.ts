@@ -1,3 +1,4 @@
+import { formatUtcMinute } from '../../reconciler/model/wording.ts';
 import { markup, type Markup } from '../../reconciler/render/html/page.ts';
 import { ageText } from '../../reconciler/render/change.ts';
 
@@ -6,7 +7,7 @@ export function ageHtml(at: string | null, now: number): Markup {
   const time = at === null ? Number.NaN : Date.parse(at);
   if (Number.isNaN(time)) return markup`<span class="soft">never</span>`;
   const iso = new Date(time).toISOString();
-  return markup`<time datetime="${iso}" title="${minuteText(iso)}" data-age>${ageWords(time, now)}</time>`;
+  return markup`<time datetime="${iso}" title="${formatUtcMinute(iso)}" data-age>${ageWords(time, now)}</time>`;
 }
 
 /** The same for a time that is to come, `3 m late` once it has passed; null is `–`. */
@@ -15,7 +16,7 @@ export function dueHtml(at: string | null, now: number): Markup {
   if (Number.isNaN(time)) return markup`<span class="soft">–</span>`;
   const iso = new Date(time).toISOString();
   const words = time <= now ? `${ageText(now - time, ' ')} late` : ageWords(time, now);
-  return markup`<time datetime="${iso}" title="${minuteText(iso)}" data-age="due">${words}</time>`;
+  return markup`<time datetime="${iso}" title="${formatUtcMinute(iso)}" data-age="due">${words}</time>`;
 }
 
 /** Renders a duration since a time: `for 3 m`. The page's script counts on. */
@@ -23,7 +24,7 @@ export function lastingHtml(since: string, now: number): Markup {
   const time = Date.parse(since);
   if (Number.isNaN(time)) return markup`since ${since}`;
   const iso = new Date(time).toISOString();
-  return markup`for <time datetime="${iso}" title="since ${minuteText(iso)}" data-age="span">${ageText(now - time, ' ')}</time>`;
+  return markup`for <time datetime="${iso}" title="since ${formatUtcMinute(iso)}" data-age="span">${ageText(now - time, ' ')}</time>`;
 }
 
 function ageWords(time: number, now: number): string {
@@ -50,10 +51,6 @@ export function betweenText(from: string, to: string): string {
 export function clockText(at: string): string {
   const time = Date.parse(at);
   return Number.isNaN(time) ? at : secondText(new Date(time).toISOString());
-}
-
-function minuteText(iso: string): string {
-  return `${iso.slice(0, 16).replace('T', ' ')} UTC`;
 }
 
 export function secondText(iso: string): string {

@@ -1,3 +1,4 @@
+import { Cache } from '../model/cache.ts';
 import { isEmbedded, isServiceAddress, urlOrigin } from '../model/address.ts';
 import { LLM_PROFILES_FORM } from '../model/collection-forms.ts';
 import { fields, MODEL_PART, type SpecifiedField } from '../model/field.ts';
@@ -52,7 +53,7 @@ export function resolveSettings(target: Target, source: ReferenceSource): Desire
   };
   const keep = (node: Node, isShared: boolean, resolve: () => DesiredField): void => {
     const same = isShared
-      ? memoizeByNode(FIELDS, node, () => (canContainReference(node) ? null : resolve()))
+      ? FIELDS.get(node, () => (canContainReference(node) ? null : resolve()))
       : null;
     const found = same ?? usableField(resolve(), source);
     if (isUnmanaged(unmanaged, found.field.path)) return;
@@ -119,10 +120,10 @@ interface SettingsNode {
 }
 
 /** The declarations of shared nodes: null for a field with a reference, which each target looks up itself. */
-const FIELDS = new WeakMap<Node, DesiredField | null>();
-const UNMANAGED = new WeakMap<Node, readonly Path[]>();
-const ITEMS = new WeakMap<Node, readonly DeclaredItem[] | null>();
-const GUARDS = new WeakMap<Node, GuardSettings>();
+const FIELDS = new Cache<Node, DesiredField | null>();
+const UNMANAGED = new Cache<Node, readonly Path[]>();
+const ITEMS = new Cache<Node, readonly DeclaredItem[] | null>();
+const GUARDS = new Cache<Node, GuardSettings>();
 
 /** Returns the items that a target declares in each block that has items. */
 function itemsOfBlocks(target: Target, source: ReferenceSource): DesiredState['items'] {
@@ -135,7 +136,7 @@ function itemsOfBlocks(target: Target, source: ReferenceSource): DesiredState['i
     const read = () => items(node, resolve);
     const same =
       node === target.shared[name]
-        ? memoizeByNode(ITEMS, node, () => (canContainReference(node) ? null : read()))
+        ? ITEMS.get(node, () => (canContainReference(node) ? null : read()))
         : null;
     const declared = same ?? read();
     if (declared.length > 0) all.set(name, declared);
@@ -156,21 +157,11 @@ function resolveMemberText(text: string, path: Path, source: ReferenceSource): V
 function ofBlock<T>(
   target: Target,
   name: BlockName,
-  known: WeakMap<Node, T>,
+  known: Cache<Node, T>,
   read: (node: Node | undefined) => T,
 ): T {
   const node = target[name];
-  return node !== undefined && node === target.shared[name]
-    ? memoizeByNode(known, node, () => read(node))
-    : read(node);
-}
-
-function memoizeByNode<T>(known: WeakMap<Node, T>, node: Node, make: () => T): T {
-  const found = known.get(node);
-  if (found !== undefined) return found;
-  const made = make();
-  known.set(node, made);
-  return made;
+  return node !== undefined && node === target.shared[name] ? known.get(node, read) : read(node);
 }
 
 function canContainReference(node: Node): boolean {

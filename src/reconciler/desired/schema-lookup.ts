@@ -1,3 +1,4 @@
+import { Cache, onceFor } from '../model/cache.ts';
 import {
   isPart,
   selectLockNodes,
@@ -65,22 +66,19 @@ export function findExpectation(path: readonly string[], lock?: SchemaLock): Exp
   const branches = findSchemaBranches(path);
   if (branches.length === 0 && lock !== undefined && path[0] === 'settings')
     return computeExpectation(selectLockNodes(lock, path.slice(1)) as Schema[]);
-  const expected = expectations.get(branches) ?? computeExpectation(branches);
-  expectations.set(branches, expected);
-  return expected;
+  return expectationOf(branches);
 }
 
 /** Thousands of problems may be in the same map. */
-const expectations = new WeakMap<readonly Schema[], Expectation>();
-const branchesUnder = new WeakMap<readonly Schema[], Map<string, readonly Schema[]>>();
+const expectationOf = onceFor(computeExpectation);
+const branchesUnder = onceFor<readonly Schema[], Map<string, readonly Schema[]>>(() => new Map());
 let top: readonly Schema[] | undefined;
 
 function findSchemaBranches(path: readonly string[]): readonly Schema[] {
   top ??= listSchemaBranches(root());
   let branches = top;
   for (const segment of path) {
-    const known = branchesUnder.get(branches) ?? new Map<string, readonly Schema[]>();
-    branchesUnder.set(branches, known);
+    const known = branchesUnder(branches);
     const key = formatBranchKey(branches, segment);
     const inner =
       known.get(key) ??
@@ -177,13 +175,11 @@ function findChildSchemas(branch: Schema, segment: string): Schema[] {
 /** Reports whether a map contains an unknown key for which this one was suggested. */
 export function isMisspelt(node: Node | undefined, path: readonly string[], key: string): boolean {
   if (node?.kind !== 'map') return false;
-  const suggested = suggestedIn.get(node) ?? suggestKeys(node, path);
-  suggestedIn.set(node, suggested);
-  return suggested.has(key);
+  return suggestedIn.get(node, () => suggestKeys(node, path)).has(key);
 }
 
 /** A root is looked at for each of its environments. */
-const suggestedIn = new WeakMap<MapNode, ReadonlySet<string | null>>();
+const suggestedIn = new Cache<MapNode, ReadonlySet<string | null>>();
 
 function suggestKeys({ file, members }: MapNode, path: readonly string[]) {
   const { keys } = findExpectation(path);

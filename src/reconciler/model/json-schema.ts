@@ -1,3 +1,4 @@
+import { onceFor } from './cache.ts';
 import type { Path } from './path.ts';
 import { Secret, UnseenSecret } from './secret.ts';
 import { isList, isRecord, sameValue, WireNumber, type Json, type Value } from './value.ts';
@@ -36,17 +37,15 @@ export interface Fault {
   readonly expected: SchemaNode;
 }
 
-/** Made once for each schema: every leaf of every answer is looked up. */
-const variantsKnown = new WeakMap<Definitions, WeakMap<SchemaNode, readonly SchemaNode[]>>();
+/** Every leaf of every answer is looked up. */
+const variantFinder = onceFor((defs: Definitions) =>
+  onceFor((node: SchemaNode) => findVariants(node, defs)),
+);
 
 /** The variants of a schema, references followed. */
 export function listSchemaVariants(node: SchemaNode, defs: Definitions): readonly SchemaNode[] {
   if (node.$ref === undefined && node.anyOf === undefined) return [node];
-  const known = variantsKnown.get(defs) ?? new WeakMap<SchemaNode, readonly SchemaNode[]>();
-  variantsKnown.set(defs, known);
-  const variants = known.get(node) ?? findVariants(node, defs);
-  known.set(node, variants);
-  return variants;
+  return variantFinder(defs)(node);
 }
 
 function findVariants(node: SchemaNode, defs: Definitions): readonly SchemaNode[] {

@@ -1,3 +1,5 @@
+import { onceFor } from './cache.ts';
+
 /** A place under `settings`: keys, and identities of list entries. */
 export type Path = readonly string[];
 
@@ -68,14 +70,10 @@ export function formatPathKey(path: Path): string {
   return JSON.stringify(path);
 }
 
-/** The keys of each list of paths, made once: a list is searched for every path of an answer. */
-const KEYS = new WeakMap<readonly Path[], ReadonlySet<string>>();
-
-function toPathKeys(paths: readonly Path[]): ReadonlySet<string> {
-  const known = KEYS.get(paths) ?? new Set(paths.map(formatPathKey));
-  KEYS.set(paths, known);
-  return known;
-}
+/** The keys of a list of paths, which is searched for every path of an answer. */
+const toPathKeys = onceFor(
+  (paths: readonly Path[]): ReadonlySet<string> => new Set(paths.map(formatPathKey)),
+);
 
 /** The path of the first of those that are called alike: without the `#2` of the second. */
 export function firstAlike(path: Path): Path {

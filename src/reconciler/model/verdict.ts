@@ -73,6 +73,18 @@ export const WATCH_STATUSES = [
 ] as const satisfies readonly Verdict[];
 export type WatchStatus = (typeof WATCH_STATUSES)[number];
 
+/** Counts the environments in each state: only states that there are, the worst first. */
+export function countStatuses(
+  environments: readonly { readonly status: WatchStatus }[],
+): readonly (readonly [status: WatchStatus, count: number])[] {
+  const counts = new Map<WatchStatus, number>();
+  for (const { status } of environments) counts.set(status, (counts.get(status) ?? 0) + 1);
+  return WATCH_STATUSES.toReversed().flatMap((status) => {
+    const count = counts.get(status);
+    return count === undefined ? [] : [[status, count] as const];
+  });
+}
+
 /** The filters for a list of a controller's environments. */
 export const STATE_FILTERS = [
   'any',

@@ -3,6 +3,11 @@ export function formatCount(count: number, noun: string): string {
   return count === 1 ? `1 ${noun}` : `${groupThousands(count)} ${noun}s`;
 }
 
+/** A time in ISO 8601 to the minute: `2026-03-01 11:08 UTC`. */
+export function formatUtcMinute(iso: string): string {
+  return `${iso.slice(0, 16).replace('T', ' ')} UTC`;
+}
+
 /** A sentence as a part of another one: without the full stop at its end. */
 export function withoutStop(sentence: string): string {
   return sentence.replace(/\.$/, '');

@@ -1,3 +1,4 @@
+import { onceFor } from '../model/cache.ts';
 import { activeDeclared } from '../model/collection-forms.ts';
 import {
   ACTIVE_PROFILE,
@@ -30,7 +31,6 @@ import {
   createRecord,
   filterMembers,
   mapRecord,
-  onceFor,
   readPath,
   sameValue,
   type Value,

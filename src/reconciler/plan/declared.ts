@@ -1,3 +1,4 @@
+import { onceFor } from '../model/cache.ts';
 import type { Dialect, DialectField } from '../model/dialect.ts';
 import {
   listRecordEntries,
@@ -231,18 +232,13 @@ function openLiteral(value: Secret, literals: readonly Value[]): Value {
   return literal !== undefined && value.sameAs(literal) ? literal : value;
 }
 
-const LITERALS = new WeakMap<readonly Value[], ReadonlyMap<string, number>>();
-
-/** The texts and numbers of a list that are no secrets, with their positions; made once for each list. */
-function indexLiterals(values: readonly Value[]): ReadonlyMap<string, number> {
-  const known = LITERALS.get(values);
-  if (known !== undefined) return known;
+/** The texts and numbers of a list that are no secrets, with their positions. */
+const indexLiterals = onceFor((values: readonly Value[]): ReadonlyMap<string, number> => {
   const made = new Map<string, number>();
   for (const [index, value] of values.entries())
     if (typeof value === 'string' || typeof value === 'number') made.set(String(value), index);
-  LITERALS.set(values, made);
   return made;
-}
+});
 
 /** A declared value in which literals are secrets that have the form of one: an address with userinfo or query, an argument by its flag. */
 export function wrapSecretLiterals(value: Value): Value {

@@ -1,3 +1,4 @@
+import { onceFor } from '../model/cache.ts';
 import { ACTIVE_FORM, GIT_PROVIDERS_FORM } from '../model/collection-forms.ts';
 import { itemsDeclared } from '../model/collection.ts';
 import {
@@ -18,7 +19,7 @@ import type { Warning } from '../model/error.ts';
 import type { Fingerprints } from '../model/ports.ts';
 import { type DesiredField, type DesiredState, type ObservedState } from '../model/state.ts';
 import { isLeft, toSkippedUnknowns } from '../model/uncompared.ts';
-import { onceFor, isEmpty, createRecord, type Value } from '../model/value.ts';
+import { isEmpty, createRecord, type Value } from '../model/value.ts';
 import { besideProfile, profileWarnings } from './profiles.ts';
 import { listLosses, listStoredNames, resetReplacedAgent } from './consequences.ts';
 import { withImpliedKinds, listUnmanagedServers, resolveNamedBlocks } from './field-here.ts';

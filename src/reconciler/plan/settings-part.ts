@@ -1,3 +1,4 @@
+import { onceFor } from '../model/cache.ts';
 import type { Rule } from '../model/guard.ts';
 import type { Fingerprints } from '../model/ports.ts';
 import type { DesiredState, DesiredField, ObservedState, SettingsWrite } from '../model/state.ts';
@@ -65,15 +66,10 @@ export function withSettings(plan: Plan, again: () => PartPlan): Plan {
 }
 
 /** The plan of the settings in their part. Each guard asks for it, and many environments have the same part. */
-export function settingsOfPart(part: PartPlan): SettingsPlan {
-  const known = OF_PARTS.get(part);
-  if (known !== undefined) return known;
-  const plan = { ...part, write: part.work as SettingsWrite | null };
-  OF_PARTS.set(part, plan);
-  return plan;
-}
-
-const OF_PARTS = new WeakMap<PartPlan, SettingsPlan>();
+export const settingsOfPart = onceFor((part: PartPlan): SettingsPlan => ({
+  ...part,
+  write: part.work as SettingsWrite | null,
+}));
 
 function isSettingsResource({ resource }: PartPlan): boolean {
   return resource.name === SETTINGS.name;
@@ -95,7 +91,8 @@ const MOST = 4;
 /** The input of a plan of the settings, apart from the observation. */
 type SettingsPlanInput = Pick<PlanTerms, 'desired' | 'rotation'>;
 
-const KNOWN = new WeakMap<ObservedState, readonly (readonly [SettingsPlanInput, PartPlan])[]>();
+/** The latest parts that were planned for an observation, the newest first. */
+const reusableParts = onceFor<ObservedState, (readonly [SettingsPlanInput, PartPlan])[]>(() => []);
 
 /**
  * The settings' part of the plan of an environment. Environments of a fleet often differ in their address alone: one that was observed as
@@ -103,7 +100,7 @@ const KNOWN = new WeakMap<ObservedState, readonly (readonly [SettingsPlanInput, 
  * file declares.
  */
 export function planSettingsPart(terms: PlanTerms, observed: ObservedState): PartPlan {
-  const known = KNOWN.get(observed)?.find(([earlier]) => canReusePlan(earlier, terms));
+  const known = reusableParts(observed).find(([earlier]) => canReusePlan(earlier, terms));
   if (known !== undefined) return known[1];
   requireFit(terms.desired, observed);
   const plan = planSettings(terms.desired, observed, terms);
@@ -124,8 +121,9 @@ function storeReusablePart(terms: PlanTerms, observed: ObservedState, part: Part
   const { desired, rotation } = terms;
   if (part.changes.length > 0 || !desired.fields.every((field) => isUnrecordedSecret(field, terms)))
     return;
-  const known = KNOWN.get(observed) ?? [];
-  KNOWN.set(observed, [[{ desired, rotation }, part] as const, ...known].slice(0, MOST));
+  const parts = reusableParts(observed);
+  parts.unshift([{ desired, rotation }, part]);
+  parts.splice(MOST);
 }
 
 function canReusePlan(earlier: SettingsPlanInput, terms: PlanTerms): boolean {

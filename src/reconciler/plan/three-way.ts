@@ -1,3 +1,4 @@
+import { onceFor } from '../model/cache.ts';
 import {
   removesOther,
   type Change,
@@ -18,7 +19,7 @@ import { byCall, listCalledEntries } from './match-entries.ts';
 import { pathsOfField } from './field-here.ts';
 import { planSettings, type PlanOptions } from './plan-settings.ts';
 import type { AgreedItems } from '../model/agreement.ts';
-import { isList, isRecord, sameValue, type Value, onceFor } from '../model/value.ts';
+import { isList, isRecord, sameValue, type Value } from '../model/value.ts';
 
 /**
  * Classifies every change by what has changed since the file was last applied: the file (pending), the service (drift) or both

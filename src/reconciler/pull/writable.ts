@@ -1,3 +1,4 @@
+import { onceFor } from '../model/cache.ts';
 import type { SchemaLock } from '../model/native-schema.ts';
 import { readTargets } from '../desired/target.ts';
 import { SHORTEST_INSIDE, Redactor } from '../model/redactor.ts';
@@ -98,8 +99,6 @@ export function collectShownTexts(value: Value): string[] {
   return isRecord(value) ? Object.values(value).flatMap(collectShownTexts) : [];
 }
 
-const REDACTORS = new WeakMap<readonly Secret[], Redactor>();
-
 /** Reports whether a text, or a long number, is or contains one of these secrets, in any form that documents mask. */
 export function hasHiddenSecret(value: unknown, hidden: readonly Secret[]): boolean {
   if (hidden.length === 0) return false;
@@ -108,13 +107,11 @@ export function hasHiddenSecret(value: unknown, hidden: readonly Secret[]): bool
     return digits.length >= SHORTEST_INSIDE && hasHiddenSecret(digits, hidden);
   }
   if (typeof value !== 'string' || value === '') return false;
-  const redactor = REDACTORS.get(hidden) ?? createSecretRedactor(hidden);
-  REDACTORS.set(hidden, redactor);
-  return redactor.holds(value);
+  return createSecretRedactor(hidden).holds(value);
 }
 
-function createSecretRedactor(secrets: readonly Secret[]): Redactor {
+const createSecretRedactor = onceFor((secrets: readonly Secret[]): Redactor => {
   const redactor = new Redactor();
   for (const secret of secrets) redactor.addSecret(secret);
   return redactor;
-}
+});

@@ -1,3 +1,4 @@
+import { onceFor } from '../model/cache.ts';
 import type { ErrorReport } from '../model/error.ts';
 import type { WatchStatus } from '../model/verdict.ts';
 import { formatCount } from '../model/wording.ts';
@@ -47,17 +48,14 @@ export function groupByCause<S extends Environment>(
   });
 }
 
-const KEYS = new WeakMap<Failure, string>();
-
 /** Equal for failures of one cause, whatever their service, environment, request and times are. Empty without an error. */
 export function causeKey(error: Failure | null | undefined): string {
-  if (error === null || error === undefined) return '';
-  const known = KEYS.get(error);
-  if (known !== undefined) return known;
-  const key = `${error.code} ${maskCauseDetails(causeText(error))}`;
-  KEYS.set(error, key);
-  return key;
+  return error === null || error === undefined ? '' : createCauseKey(error);
 }
+
+const createCauseKey = onceFor(
+  (error: Failure) => `${error.code} ${maskCauseDetails(causeText(error))}`,
+);
 
 const REQUEST = String.raw`(?:GET|HEAD|POST|PUT|PATCH|DELETE) \S+`;
 const AT_END = new RegExp(String.raw`: ${REQUEST}(?:, \d+ tries in all)?\.?$`);

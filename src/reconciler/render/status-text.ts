@@ -1,5 +1,5 @@
 import type { EnvironmentWatched, WatchedDocument } from '../model/documents.gen.ts';
-import { WATCH_STATUSES } from '../model/verdict.ts';
+import { countStatuses } from '../model/verdict.ts';
 import { formatCount, groupThousands, namesListed } from '../model/wording.ts';
 import { groupByCause, describeHosts, type CauseGroup } from './cause-groups.ts';
 import { ageText } from './change.ts';
@@ -103,10 +103,9 @@ function whatText({ what, not_healed: not, suspended }: EnvironmentWatched): str
 /** `300 environments: 12 failed, 2 drift, 286 in sync.` */
 function formatStatusCounts(environments: readonly EnvironmentWatched[]): string {
   if (environments.length === 0) return 'No environments.';
-  const counts = WATCH_STATUSES.toReversed().flatMap((status) => {
-    const count = environments.filter((one) => one.status === status).length;
-    return count === 0 ? [] : [`${groupThousands(count)} ${LABELS[status].words}`];
-  });
+  const counts = countStatuses(environments).map(
+    ([status, count]) => `${groupThousands(count)} ${LABELS[status].words}`,
+  );
   const flapping = environments.filter((one) => one.flapping).length;
   const also = flapping === 0 ? '' : `; ${groupThousands(flapping)} flapping`;
   return `${formatCount(environments.length, 'environment')}: ${counts.join(', ')}${also}.`;

@@ -10,8 +10,9 @@ import {
 import { createStatusError } from './status-error.ts';
 import type { Connection } from './connect.ts';
 import { createFaultError, createAbortError } from './fault-error.ts';
+import { onceFor } from '../model/cache.ts';
 import type { SetpointError } from '../model/error.ts';
-import { onceFor, readPath, type Value, isRecord, type ValueRecord } from '../model/value.ts';
+import { readPath, type Value, isRecord, type ValueRecord } from '../model/value.ts';
 import type { Path } from '../model/path.ts';
 import { decode } from './json.ts';
 import type { WriteFailure, Clock } from '../model/ports.ts';

@@ -2,7 +2,6 @@ import { describe, expect, it } from 'vitest';
 import { WATCH_STATUSES } from '../../../src/reconciler/model/verdict.ts';
 import {
   causeId,
-  countsByStatus,
   isAttentionDue,
   listAddress,
   pageOfList,
@@ -10,6 +9,7 @@ import {
   matching,
   worstFirst,
 } from '../../../src/controller/page/listing.ts';
+import { countStatuses } from '../../../src/reconciler/model/verdict.ts';
 import { stripHtml, stripWithAxisHtml } from '../../../src/controller/page/state-label.ts';
 import { Throttle } from '../../../src/controller/page/access.ts';
 import { markupSource } from '../../../src/reconciler/render/html/page.ts';
@@ -92,7 +92,7 @@ describe('the list', () => {
   });
 
   it('counts every environment once', () => {
-    const counts = countsByStatus(everyState());
+    const counts = countStatuses(everyState());
     expect(counts.reduce((sum, [, count]) => sum + count, 0)).toBe(everyState().length);
     expect(counts.map(([status]) => status)).toEqual(WATCH_STATUSES.toReversed());
   });

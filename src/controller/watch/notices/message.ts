@@ -1,5 +1,6 @@
 import { formatPath } from '../../../reconciler/model/path.ts';
-import { formatCount, groupThousands } from '../../../reconciler/model/wording.ts';
+import { formatCount, formatUtcMinute, groupThousands } from '../../../reconciler/model/wording.ts';
+import { planAttention } from '../../../reconciler/model/summary.ts';
 import type { NoticeKind, WatchState } from '../../../reconciler/model/watch.ts';
 import { verdictGravity, type WatchStatus } from '../../../reconciler/model/verdict.ts';
 import { toShownChange } from '../../../reconciler/render/change.ts';
@@ -90,10 +91,6 @@ const SENTENCES: Readonly<Record<WatchStatus, string>> = {
   error: STATE_WORDS.error,
 };
 
-function toMinute(at: string): string {
-  return `${at.slice(0, 16).replace('T', ' ')} UTC`;
-}
-
 /** Returns the text after the name of the environment. */
 export function describeDueNotice({ event, state, end, digest }: Due): string {
   const { found, since } = state;
@@ -105,9 +102,9 @@ export function describeDueNotice({ event, state, end, digest }: Due): string {
     case 'changed':
       return `${SENTENCES[found]}; the differences have changed`;
     case 'failing':
-      return `${SENTENCES.error} since ${toMinute(since)}`;
+      return `${SENTENCES.error} since ${formatUtcMinute(since)}`;
     case 'reminder':
-      return `${SENTENCES[found]}; the same since ${toMinute(since)}`;
+      return `${SENTENCES[found]}; the same since ${formatUtcMinute(since)}`;
     case 'healed':
       return PUT_BACK[state.putBack?.found ?? found] ?? 'was put right';
     case 'healing-stopped':
@@ -194,9 +191,7 @@ function shortDetail(text: string): string {
 
 /** The changes of an environment by action. */
 function countChangesByAction({ plan }: WatchState): Readonly<Record<string, number>> {
-  const counts: Record<string, number> = {};
-  for (const { action } of plan?.changes ?? []) counts[action] = (counts[action] ?? 0) + 1;
-  return counts;
+  return plan === null ? {} : planAttention(plan).changes;
 }
 
 function jsonNotice(due: Due, page: string | null): unknown {

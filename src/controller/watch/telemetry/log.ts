@@ -2,12 +2,17 @@ import type { JournalRecord, WatchState } from '../../../reconciler/model/watch.
 import {
   type WatchStatus,
   needsAttention,
-  WATCH_STATUSES,
+  countStatuses,
   verdictGravity,
 } from '../../../reconciler/model/verdict.ts';
 import { planAttention } from '../../../reconciler/model/summary.ts';
 import type { EnvironmentPlan } from '../../../reconciler/model/plan.ts';
-import { formatCount, groupThousands, namesListed } from '../../../reconciler/model/wording.ts';
+import {
+  formatCount,
+  formatUtcMinute,
+  groupThousands,
+  namesListed,
+} from '../../../reconciler/model/wording.ts';
 import { escapeJsonText, visible } from '../../../reconciler/render/text.ts';
 import { STATE_WORDS } from '../../../reconciler/render/section.ts';
 import { describeRecord, formatRecord } from '../../../reconciler/render/record-text.ts';
@@ -212,10 +217,7 @@ export function afterFirstRound(
 }
 
 function createFoundEntry(states: readonly WatchState[]): LogEntry {
-  const counts = WATCH_STATUSES.toReversed().flatMap((status) => {
-    const count = states.filter((state) => state.status === status).length;
-    return count === 0 ? [] : [[status, count] as const];
-  });
+  const counts = countStatuses(states);
   const parts = counts.map(([status, count]) => `${groupThousands(count)} ${STATE_WORDS[status]}`);
   return {
     level: 'info',
@@ -227,8 +229,10 @@ function createFoundEntry(states: readonly WatchState[]): LogEntry {
 function notInSyncEntry(state: WatchState, why: string | null): LogEntry {
   const { status, since } = state;
   const what = whatDiffers(state);
-  const known = `${since.slice(0, 16).replace('T', ' ')} UTC`;
-  const parts = [`${STATE_WORDS[status]} since ${known}`, ...(what === '' ? [] : [what])];
+  const parts = [
+    `${STATE_WORDS[status]} since ${formatUtcMinute(since)}`,
+    ...(what === '' ? [] : [what]),
+  ];
   return {
     level: status === 'pending' ? 'info' : 'warn',
     message: `${parts.join(': ')}${why === null ? '' : ` (${why})`}`,

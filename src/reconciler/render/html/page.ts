@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Run, Tool } from '../../model/plan.ts';
 import type { Shard } from '../../model/shard.ts';
+import { formatUtcMinute } from '../../model/wording.ts';
 import { shardName } from '../shard-text.ts';
 import { linkTarget, visible } from '../text.ts';
 
@@ -245,5 +246,5 @@ function renderTime(text: string): MarkupPart {
   const time = new Date(ISO.test(text) ? text : Number.NaN);
   if (Number.isNaN(time.getTime())) return text;
   const iso = time.toISOString();
-  return markup`<time datetime="${iso}">${iso.slice(0, 16).replace('T', ' ')} UTC</time>`;
+  return markup`<time datetime="${iso}">${formatUtcMinute(iso)}</time>`;
 }

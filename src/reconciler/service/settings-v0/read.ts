@@ -1,3 +1,4 @@
+import { onceFor } from '../../model/cache.ts';
 import type { SetpointError } from '../../model/error.ts';
 import { fieldNamed, fields } from '../../model/field.ts';
 import { holdsMaskText, isSensitiveName, looksLikeToken } from '../../model/secret-words.ts';
@@ -5,7 +6,6 @@ import { MCP_DEFAULTS, MCP_LISTS, type McpList, isMcpList } from '../../model/mc
 import { Secret } from '../../model/secret.ts';
 import type { ObservedState, Prediction, SecretState, SettingsWrite } from '../../model/state.ts';
 import {
-  onceFor,
   isEmpty,
   isList,
   isRecord,
