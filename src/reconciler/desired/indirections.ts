@@ -55,8 +55,13 @@ const FORMS: readonly (readonly [what: string, pattern: RegExp])[] = [
   ['a reference of another program, env(…)', /^\s*(?:env\(.*\)|!env\b.*)\s*$/s],
   [
     'a reference to a secret store',
-    /(?:^|[\s="'/])(?:op|vault|awssm|awsps|gcpsm|azkv|doppler|infisical|bws|keychain|keyring|ref\+\w+):\/\/\S+|^\s*@Microsoft\.KeyVault\(.*\)\s*$/,
+    /(?:^|[\s="'/])(?:op|vault|awssm|awsps|gcpsm|azkv|doppler|infisical|bws|keychain|keyring|ref\+\w+):\/\/\S+|^\s*(?:vault:[^\s#]+#\S+|ssm:\/\S+)\s*$|^\s*@Microsoft\.KeyVault\(.*\)\s*$/,
   ],
+  [
+    'a token that a deployment replaces',
+    /^\s*(?:#\{[\w.]+\}#?|__[A-Z][A-Z0-9_]*__|@@?[A-Z][A-Z0-9_]+@@?|\[%[^]*%\])\s*$/,
+  ],
+  ['a command of a shell', /^\s*`[^`]+`\s*$/],
   ['a placeholder for your own value, <…>', /<[A-Za-z][\w .:/'-]{1,80}>/],
   [
     'a placeholder for your own value',
@@ -70,7 +75,7 @@ const LONGEST = 2048;
 /** The first indirection in a text without references: these are already removed from it. Null if there is none. */
 export function findIndirection(whole: string): Indirection | null {
   const text = whole.slice(0, LONGEST);
-  if (!/[${}%<[@:!(]|your|change|replace|insert|\.{3}|…/i.test(text)) return null;
+  if (!/[${}%<[@:!(`]|__|your|change|replace|insert|\.{3}|…/i.test(text)) return null;
   for (const [what, pattern] of FORMS) {
     const match = pattern.exec(text);
     if (match === null) continue;

@@ -319,8 +319,10 @@ function requireValid(path: string, text: string): void {
 
 function nothingTaken(files: readonly ForeignFile[], left: readonly NotTakenOver[]): SetpointError {
   const names = files.map(({ file }) => file).join(', ');
-  const [first] = groupSkipped(left);
-  const because = first === undefined ? '' : ` (${first.places}: ${first.reason})`;
+  const reasons = groupSkipped(left).map(({ file, places, reason }) =>
+    files.length === 1 ? `${places}: ${reason}` : `${file}: ${places}: ${reason}`,
+  );
+  const because = reasons.length === 0 ? '' : ` (${reasons.join('; ')})`;
   return new SetpointError(
     'usage',
     `${names} has nothing that a settings file can declare${because}.`,

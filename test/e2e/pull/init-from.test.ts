@@ -154,6 +154,12 @@ describe('init --from, what is refused', () => {
       'package.json has nothing that a settings file can declare (name (line 1), scripts (line 1): no setting of the service).',
     ],
     [
+      'a file of which nothing is taken, for two reasons: both are named',
+      { 'config.toml': '[security]\nconfirmation_mode = "off"\nauto = true\n' },
+      'config.toml',
+      'config.toml has nothing that a settings file can declare (security.confirmation_mode (line 2): a settings file cannot contain it: confirmation_mode must be true or false, null or a reference; security.auto (line 3): no setting of the service).',
+    ],
+    [
       'a file nested without end',
       { 'mcp.json': `{"mcpServers": ${'{"a":'.repeat(5000)}1${'}'.repeat(5001)}` },
       'mcp.json',

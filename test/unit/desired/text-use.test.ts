@@ -41,6 +41,13 @@ const PLACEHOLDERS = [
   'your-api-key',
   'changeme',
   'op://vault/item/field',
+  'vault:secret/llm#key',
+  'ssm:/llm/key',
+  '#{LLM_MODEL}#',
+  '__LLM_MODEL__',
+  '@@LLM_MODEL@@',
+  '[% llm_model %]',
+  '`cat key`',
 ];
 const ADDRESSES = [
   'localhost:11434',
