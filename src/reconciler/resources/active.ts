@@ -336,10 +336,6 @@ function request({ item }: ItemWork, call: ItemRequest['call']): ItemRequest {
     name,
     shows: members ?? {},
     call,
-    isShown: ({ items }) => {
-      const shown = items.find((one) => one.name === name);
-      return shown?.members[ACTIVE_FORM.main] === members?.[ACTIVE_FORM.main];
-    },
   };
 }
 

@@ -131,8 +131,6 @@ function requestFor(
       headersTimeout: ASKING * (Number(isSent) + Number(isMoved)),
       refusals: { 401: (answer) => notAccepted(name, answer), 422: notKnown(name) },
     },
-    isShown: ({ items }) =>
-      items.some((one) => one.name === name && sameValue(one.members['host'] ?? null, host)),
   };
 }
 

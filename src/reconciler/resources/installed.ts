@@ -219,8 +219,6 @@ function switching(
       path: `${path}/installed/${name}`,
       body: createRecord({ enabled: isOn }),
     },
-    isShown: ({ items }) =>
-      items.some((one) => one.name === name && one.members['enabled'] === isOn),
   };
 }
 

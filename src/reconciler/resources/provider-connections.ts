@@ -9,7 +9,6 @@ import {
   isList,
   isRecord,
   createRecord,
-  sameValue,
   readPath,
   type Value,
   type ValueRecord,
@@ -134,7 +133,7 @@ function createConnectionRequests({ item, changes, there }: ItemWork): readonly 
   );
   const shows = createRecord([
     ...Object.entries(there.members),
-    ...changed.map((member) => [member, toShownMember(member, members[member] ?? null)] as const),
+    ...changed.map((member) => [member, members[member] ?? null] as const),
   ]);
   const isOfKey = changed.includes('api_key');
   const isRotation = isOfKey && !isEmpty(members['api_key'] ?? null);
@@ -149,30 +148,13 @@ function createConnectionRequests({ item, changes, there }: ItemWork): readonly 
         body,
         ...(isOfKey && !isRotation ? { refusals: KEPT } : {}),
       },
-      // Lists do not show that a key replaced another.
-      isShown: ({ items }) =>
-        !isRotation &&
-        items.some((one) => one.name === name && isConnectionShown(one.members, shows)),
     },
   ];
-}
-
-/** Reports whether a list shows a connection as expected. Of its key it shows only whether there is one. */
-function isConnectionShown(members: ValueRecord, shows: ValueRecord): boolean {
-  const isSame = (name: string): boolean =>
-    name === 'api_key'
-      ? isEmpty(members[name]) === isEmpty(shows[name])
-      : sameValue(members[name] ?? null, shows[name] ?? null);
-  return Object.keys(shows).every(isSame);
 }
 
 /** Empty text takes a key away, which null does not. */
 function toSentMember(member: string, value: Value): Value {
   return member === 'api_key' && isEmpty(value) ? '' : value;
-}
-
-function toShownMember(member: string, value: Value): Value {
-  return member === 'api_key' && !isEmpty(value) ? new UnseenSecret() : value;
 }
 
 /** A second one of the name is never made: what is there is read right before. */
@@ -189,7 +171,6 @@ function creation(name: string, members: ValueRecord): ItemRequest {
       return { ...form, refusals: FULL };
     },
     form,
-    isShown: ({ items }) => items.some((one) => one.name === name),
   };
 }
 

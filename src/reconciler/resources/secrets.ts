@@ -110,8 +110,6 @@ function createSecretRequests(
         name,
         shows: createRecord({ description }),
         call: createSecretCall(storing, 'PUT', name, createRecord({ name, description })),
-        isShown: ({ items }) =>
-          readDescription(items.find((one) => one.name === name)?.members ?? {}) === description,
       },
     ];
   if (there === undefined || replaces === 'in-place')

@@ -102,18 +102,11 @@ function createAdditionRequest(
     ['path', name],
     ...own.filter(([, value]) => value !== null),
   ]);
-  const shown = Object.keys(names);
   return {
     kind: 'store',
     name,
     shows: members,
     call: { method: 'POST', path, body: createRecord([[sent, [entry]]]) },
-    isShown: ({ items }) =>
-      items.some(
-        (one) =>
-          one.name === name &&
-          shown.every((member) => (one.members[member] ?? null) === (members[member] ?? null)),
-      ),
   };
 }
 

@@ -13,6 +13,7 @@ import {
   type ItemWork,
   type UnsupportedItem,
   type RequestRefusal,
+  type Prerequisite,
 } from '../collections/wire.ts';
 import {
   AUTOMATIONS_PATH,
@@ -116,7 +117,7 @@ function createWebhookRequests({ item, changes, there }: ItemWork): readonly Ite
   const changed = changes.map(({ path: [, , member = ''] }) => member);
   if (there === undefined) return createWebhook(name, members);
   // The list may lag behind the removal.
-  const isGone: ItemRequest['isShown'] = ({ items }) => items.every((one) => one.id !== there.id);
+  const isGone: Prerequisite['isShown'] = ({ items }) => items.every((one) => one.id !== there.id);
   if (changed.includes('secret')) {
     const stays = createRecord([...Object.entries(there.members), ...Object.entries(members)]);
     const [creation, ...rest] = createWebhook(name, stays);
@@ -141,7 +142,7 @@ function createWebhook(name: string, members: ValueRecord): readonly ItemRequest
   ]);
   const shows = createRecord([['display_name', title], ...Object.entries(own)]);
   const call = { method: 'POST', path: PATH, body, refusals: REFUSALS } as const;
-  const isThere: ItemRequest['isShown'] = ({ items }) => items.some((one) => one.name === name);
+  const isThere: Prerequisite['isShown'] = ({ items }) => items.some((one) => one.name === name);
   const creation = { kind: 'store', name, shows, call, isShown: isThere } as const;
   if (enabled !== false) return [creation];
   const off = createRecord([['enabled', false]]);
@@ -167,12 +168,6 @@ function patchRequest(
     name,
     shows,
     call: { method: 'PATCH', path, body: toWebhookBody(body), refusals: REFUSALS },
-    isShown: ({ items }) =>
-      items.some(
-        (one) =>
-          one.name === name &&
-          Object.keys(body).every((key) => (one.members[key] ?? null) === body[key]),
-      ),
   };
 }
 

@@ -8,7 +8,12 @@ import {
   type Value,
   type ValueRecord,
 } from '../../model/value.ts';
-import { createRemovalRequest, type ItemRequest, type ItemWork } from '../collections/wire.ts';
+import {
+  createRemovalRequest,
+  type ItemRequest,
+  type ItemWork,
+  type Prerequisite,
+} from '../collections/wire.ts';
 import { findAgentId, wholeMember } from './read.ts';
 import { AUTOMATIONS_PATH, createLostItemRefusal, findIds, refusedMembers } from './service.ts';
 
@@ -59,6 +64,7 @@ function createAutomation(name: string, members: ValueRecord): readonly ItemRequ
     ),
     ['enabled', isTwo ? false : enabled],
   ]);
+  const isThere: Prerequisite['isShown'] = ({ items }) => items.some((one) => one.name === name);
   const creation: ItemRequest = {
     kind: 'store',
     name,
@@ -72,7 +78,7 @@ function createAutomation(name: string, members: ValueRecord): readonly ItemRequ
         refusals: REFUSALS,
       };
     },
-    isShown: ({ items }) => items.some((one) => one.name === name),
+    isShown: isThere,
   };
   if (!isTwo) return [creation];
   const rest = createRecord([
@@ -80,7 +86,7 @@ function createAutomation(name: string, members: ValueRecord): readonly ItemRequ
     ['enabled', enabled],
   ]);
   // The list may lag behind the creation.
-  const needs = { isShown: creation.isShown, otherwise: createLostItemRefusal(name) };
+  const needs = { isShown: isThere, otherwise: createLostItemRefusal(name) };
   return [creation, { ...describeRequest(name, rest, members, null), needs }];
 }
 

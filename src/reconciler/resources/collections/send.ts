@@ -99,6 +99,7 @@ export async function sendItem(
     const putBack = await carryFingerprints(writing, item);
     return sendItemRequests(writing, renameRequests(wire, item, listing), {
       listing,
+      changes,
       note,
       putBack,
     });
@@ -110,12 +111,25 @@ export async function sendItem(
         listSentSecrets(kind.form, item, changes, listing).map(({ path }) => path),
       )
     : null;
-  return sendItemRequests(writing, requests, { listing, note, putBack });
+  return sendItemRequests(writing, requests, { listing, changes, note, putBack });
+}
+
+/** Lists what a list shows to be left of changes. No list shows that a secret was replaced. */
+export function listLeftChanges(
+  { plan }: Writing,
+  changes: readonly Change[],
+  listing: Listing,
+): readonly Change[] {
+  return plan(listing).changes.filter(
+    ({ action, path }) =>
+      action !== 'rotate' && changes.some((change) => isWithin(path, change.path)),
+  );
 }
 
 /** The notes that accompany the requests of some changes. */
 interface Noting {
   readonly listing: Listing;
+  readonly changes: readonly Change[];
   readonly note: (result: Result) => void;
   /** Restores the known fingerprints of secrets if nothing was sent. */
   readonly putBack: (() => Promise<void>) | null;
@@ -124,12 +138,16 @@ interface Noting {
 async function sendItemRequests(
   writing: Writing,
   requests: readonly ItemRequest[],
-  { listing, note, putBack }: Noting,
+  { listing, changes, note, putBack }: Noting,
 ): Promise<SetpointError | null> {
   const { kind } = writing;
   const past = [listing];
   for (const [index, request] of requests.entries()) {
-    const answer = await sendOne(writing, request, past).catch((thrown: unknown) => {
+    const isMade = (shown: Listing): boolean =>
+      request.isShown?.(shown) ??
+      ((request.kind === 'describe' || changes.every(({ action }) => action !== 'rotate')) &&
+        listLeftChanges(writing, changes, shown).length === 0);
+    const answer = await sendOne(writing, request, past, isMade).catch((thrown: unknown) => {
       note('unknown');
       throw thrown;
     });
@@ -201,10 +219,11 @@ async function sendOne(
   writing: Writing,
   request: ItemRequest,
   past: readonly Listing[],
+  isMade: (shown: Listing) => boolean,
 ): Promise<ItemAnswer> {
   const { input, kind, settings } = writing;
   const isOnce = kind.wires[settings.dialect.name]?.isOneMap === true;
-  const isTold = !past.some((listing) => request.isShown(listing));
+  const isTold = !past.some(isMade);
   let unsure: ItemAnswer | null = null;
   const lost = await createMissingError(writing, request);
   if (lost !== null) return { kind: 'not-applied', retry: false, reached: false, error: lost };
@@ -217,7 +236,7 @@ async function sendOne(
       request.kind === 'remove'
         ? answer.kind === 'not-applied' && answer.reached
         : request.kind === 'rename' && unsure !== null && answer.isMissing === true;
-    if (((unsure !== null && isTold) || isGone) && (await isFound(writing, request)))
+    if (((unsure !== null && isTold) || isGone) && (await isFound(writing, isMade)))
       return { kind: 'stored' };
     const isLast = isOnce || attempt >= SENDS || findInterruption(input.signal) !== null;
     if (isLast || (answer.kind === 'not-applied' && !answer.retry)) return unsure ?? answer;
@@ -237,9 +256,9 @@ async function createMissingError(
 }
 
 /** Reports whether a list can be read, and shows that a request took effect. */
-async function isFound(writing: Writing, request: ItemRequest): Promise<boolean> {
+async function isFound(writing: Writing, isMade: (shown: Listing) => boolean): Promise<boolean> {
   try {
-    return request.isShown(await presentListing(writing));
+    return isMade(await presentListing(writing));
   } catch {
     return false;
   }

@@ -1,6 +1,5 @@
 import {
   type ListedItem,
-  sameMembers,
   listReferencedNames,
   ownNames,
   type CollectionForm,
@@ -100,7 +99,7 @@ const USUAL_KIND = 'openhands';
 
 /** The one request that stores an item, or removes it. */
 export function wholeRequests(
-  { item, there, listing: { whole } }: ItemWork,
+  { item, there }: ItemWork,
   path: string,
   bodyOf: (members: ValueRecord) => ValueRecord,
 ): readonly ItemRequest[] {
@@ -127,8 +126,6 @@ export function wholeRequests(
         body: createRecord({ ...selectCarriedMembers({ item, there }), ...bodyOf(members) }),
         refusals: FULL,
       },
-      isShown: ({ items }) =>
-        items.some((one) => one.name === name && sameMembers(one.members, members, whole)),
     },
   ];
 }

@@ -167,8 +167,8 @@ export interface ItemRequest {
   readonly call: Call | ((get: Get) => Promise<Call>);
   /** The request as a server judges it, with names in the place of ids, where it is made of what is read right before. */
   readonly form?: Pick<Call, 'method' | 'path' | 'body'>;
-  /** Reports whether a list shows the effect. No list shows that a secret was replaced. */
-  readonly isShown: (listing: Listing) => boolean;
+  /** Reports whether a list shows the effect; absent if it is all that its changes need. No list shows that a secret was replaced. */
+  readonly isShown?: (listing: Listing) => boolean;
   /** The condition that a list must meet right before the request; absent if it is always sent. */
   readonly needs?: Prerequisite;
 }
@@ -196,7 +196,10 @@ export interface Call {
 }
 
 /** The request that takes an item away. */
-export function createRemovalRequest(name: string, call: Call): ItemRequest {
+export function createRemovalRequest(
+  name: string,
+  call: Call,
+): ItemRequest & Pick<Prerequisite, 'isShown'> {
   return {
     kind: 'remove',
     name,

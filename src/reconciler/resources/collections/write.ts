@@ -16,6 +16,7 @@ import { findInterruption } from '../../reconcile/interruption.ts';
 import { toPartialError, sameResult, createUnsentEnd } from '../../reconcile/resource-end.ts';
 import { afterRenames, throwIfNotRenamed } from './renames.ts';
 import {
+  listLeftChanges,
   readChangedItemName,
   pollListing,
   presentListing,
@@ -191,16 +192,14 @@ interface RemainingChanges {
 
 /** Lists the sent changes that are not shown, and losses of undeclared items. */
 function listRemainingChanges(
-  { kind, part, desired, plan }: Writing,
+  writing: Writing,
   before: Listing,
   after: Listing,
   results: ReadonlyMap<Change, Result>,
 ): RemainingChanges {
-  const sent = [...results].filter(([, result]) => result === 'verified');
-  const left = plan(after).changes.filter(
-    ({ action, path }) =>
-      action !== 'rotate' && sent.some(([change]) => isWithin(path, change.path)),
-  );
+  const { kind, part, desired } = writing;
+  const sent = [...results].flatMap(([change, result]) => (result === 'verified' ? [change] : []));
+  const left = listLeftChanges(writing, sent, after);
   const ours = ownNames(desired, before);
   const there = new Set(after.items.map(({ name }) => name));
   const lost = before.items.filter(({ name }) => !ours.has(name) && !there.has(name));

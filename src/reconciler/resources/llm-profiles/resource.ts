@@ -6,14 +6,12 @@ import {
   LLM_PROFILES_FORM,
 } from '../../model/collection-forms.ts';
 import { itemNamed, type Listing } from '../../model/collection.ts';
-import type { DialectName } from '../../model/dialect.ts';
 import { fields, MODEL_PART } from '../../model/field.ts';
 import { isWithin } from '../../model/path.ts';
-import { findServerDefault, nativeNodes } from '../../model/native-schema.ts';
 import type { Change, Plan } from '../../model/plan.ts';
 import type { Warning } from '../../model/error.ts';
 import type { DesiredState, ObservedState } from '../../model/state.ts';
-import { createRecord, isEmpty, isRecord, readPath, type Value } from '../../model/value.ts';
+import { createRecord, isEmpty, isRecord, readPath } from '../../model/value.ts';
 import { withPart } from '../../effects/stored.ts';
 import { findDeactivation } from '../../plan/consequences.ts';
 import { extractSettingsPlan } from '../../plan/settings-part.ts';
@@ -32,14 +30,14 @@ import {
 import { CONNECTION_ID } from '../../effects/agent-server/settings.ts';
 import { readChangedItemName } from '../collections/send.ts';
 import { listLlmProfiles, listedWithHolders } from './read.ts';
-import { fillMember, IN_FILE, IN_SETTINGS, type ProfileStore } from './store.ts';
+import { defaultsOf, fillMember, IN_FILE, IN_SETTINGS, type ProfileStore } from './store.ts';
 import { inFile, inSettings, predictProfile, createProfileRequests } from './write.ts';
 
 const { path: V1 } = IN_SETTINGS;
 
 const WIRES: Wires = {
   'app-server': {
-    ...createLlmProfileCodec('app-server', IN_SETTINGS),
+    ...createLlmProfileCodec(IN_SETTINGS),
     requests: (work) => activeAgain(work, createProfileRequests(work, V1, inSettings)),
     list: (asking) => listLlmProfiles(asking, IN_SETTINGS, 'with the active one'),
     unfit: (judged) => [...unfitActive(judged, ACTIVE_IN_V1), ...unfitInSettings(judged)],
@@ -47,7 +45,7 @@ const WIRES: Wires = {
     along: listReactivationChanges,
   },
   'agent-server': {
-    ...createLlmProfileCodec('agent-server', IN_FILE),
+    ...createLlmProfileCodec(IN_FILE),
     list: (asking) => listedWithHolders(asking, IN_FILE),
     theirs: new Map([[CONNECTION_ID, 'connection']]),
     requests: (work) => createProfileRequests(work, IN_FILE.path, inFile),
@@ -145,10 +143,7 @@ function activation(name: string, { items }: Listing): ItemRequest {
 const ACTIVE_IN_V1 = ['llm_profiles', 'active'];
 const ACTIVE_IN_AGENT = ['active_profile'];
 
-function createLlmProfileCodec(
-  dialect: DialectName,
-  store: ProfileStore,
-): Omit<CollectionCodec, 'requests'> {
+function createLlmProfileCodec(store: ProfileStore): Omit<CollectionCodec, 'requests'> {
   return {
     list: (asking) => listLlmProfiles(asking, store),
     leaves: (storing) => predictProfile(store, storing),
@@ -165,15 +160,11 @@ function createLlmProfileCodec(
     replaces: () => 'in-place',
     describes: true,
     ...(store.resends === undefined ? {} : { resends: store.resends }),
-    whole: (name, value) => value ?? findModelDefault(dialect, name),
+    whole: (name, value) => value ?? defaultsOf(store)[name] ?? null,
     rename: (item, to) => renameOverPath(store.path, item, to),
     // A profile knows its connection by the id.
     follows: (_, member) => (member === 'connection' ? CONNECTIONS_FORM.block : undefined),
   };
-}
-
-function findModelDefault(dialect: DialectName, name: string): Value {
-  return findServerDefault(nativeNodes(dialect, [...MODEL_PART, name])) ?? null;
 }
 
 /** The active profile is removed only where another one replaces it: else an agent would continue with an undeclared key. */

@@ -3,7 +3,8 @@ import { PROFILES } from '../../effects/agent-server/profiles.ts';
 import { APP_SERVER } from '../../effects/app-server/index.ts';
 import { PROFILES as V1_PROFILES } from '../../effects/app-server/profiles.ts';
 import { after, type Effects } from '../../effects/effects.ts';
-import { readRecord, withoutMember } from '../../effects/stored.ts';
+import { NONE, readRecord, withoutMember } from '../../effects/stored.ts';
+import { onceFor } from '../../model/cache.ts';
 import { LLM_PROFILES_FORM } from '../../model/collection-forms.ts';
 import { isSecretItemMember } from '../../model/collection.ts';
 import { createRecord, isRecord, type Value, type ValueRecord } from '../../model/value.ts';
@@ -50,8 +51,11 @@ export const OF_THE_SERVER: ReadonlySet<string> = new Set([
 
 /** What a server has of a member that a profile leaves out. */
 export function fillMember(store: ProfileStore, members: ValueRecord, name: string): Value {
-  return toStoredLlm(store, withoutMember(members, name), createRecord({}))[name] ?? null;
+  return toStoredLlm(store, withoutMember(members, name), NONE)[name] ?? null;
 }
+
+/** What a server has of a profile of which nothing is sent. */
+export const defaultsOf = onceFor((store: ProfileStore) => toStoredLlm(store, NONE, NONE));
 
 /** What a server stores of the llm of a profile, in the place of `before`. */
 export function toStoredLlm(

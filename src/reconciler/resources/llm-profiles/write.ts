@@ -21,7 +21,6 @@ import {
   type Get,
   type ItemRequest,
   type ItemWork,
-  type CollectionCodec,
 } from '../collections/wire.ts';
 import { CONNECTION_ID } from '../../effects/agent-server/settings.ts';
 import { mapConnections } from '../provider-connections.ts';
@@ -52,7 +51,7 @@ export function createProfileRequests(
   base: string,
   keeping: Keeping,
 ): readonly ItemRequest[] {
-  const { item, there, changes } = work;
+  const { item, there } = work;
   const { name, members } = item;
   const path = `${base}/${encodeURIComponent(name)}`;
   if (members === null)
@@ -60,7 +59,6 @@ export function createProfileRequests(
       ? []
       : [createRemovalRequest(name, { method: 'DELETE', path, body: null, refusals: HELD })];
   const sent = createProfileBody(work, work.listing.resends);
-  const isReplaced = changes.some(({ action }) => action === 'rotate');
   return [
     {
       kind: 'store',
@@ -78,9 +76,6 @@ export function createProfileRequests(
         };
       },
       form: { method: 'POST', path, body: createRecord({ llm: createLlmForm(members, sent) }) },
-      isShown: ({ items, whole }) =>
-        !isReplaced &&
-        items.some((one) => one.name === name && isProfileShown(one.members, members, whole)),
     },
   ];
 }
@@ -225,18 +220,4 @@ function isKept(work: Profile, name: string): boolean {
   const isLinked = !isEmpty(members?.['connection']);
   if (name === 'api_key' && isLinked) return false;
   return members?.[name] !== null && !Object.hasOwn(createProfileBody(work), name);
-}
-
-/** Reports whether a list shows a profile as declared. Of a secret it shows only whether there is one. */
-function isProfileShown(
-  actual: ValueRecord,
-  declared: ValueRecord,
-  whole: CollectionCodec['whole'] = (_, value) => value,
-): boolean {
-  return Object.entries(declared).every(([name, value]) => {
-    const held = actual[name] ?? null;
-    const isKnown = held instanceof Secret && !(held instanceof UnseenSecret);
-    if (isSecretMember(name) && !isKnown) return isEmpty(held) === isEmpty(value);
-    return sameValue(whole(name, held), whole(name, value));
-  });
 }
