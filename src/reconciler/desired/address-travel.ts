@@ -2,13 +2,14 @@ import { bareUrl, isLoopbackHost } from '../model/address.ts';
 import { COLLECTION_FORMS } from '../model/collection-forms.ts';
 import { itemNamed, itemsDeclared } from '../model/collection.ts';
 import { entryPaths, listPathedEntries } from '../model/mcp.ts';
-import { findPathFacts, placesWithin } from '../model/path-facts.ts';
+import { findPathFacts, placesWithin, type TextUse } from '../model/path-facts.ts';
 import { formatPath, isWithin, type Path, type Source } from '../model/path.ts';
 import { Secret, UnseenSecret } from '../model/secret.ts';
 import type { DesiredField, DesiredState } from '../model/state.ts';
 import {
   holdsNothing,
   isEmpty,
+  isList,
   isRecord,
   collectSecrets,
   readPath,
@@ -35,7 +36,10 @@ interface DeclaredAddress {
  */
 export function hostProblem(desired: DesiredContent, policy: TravelPolicy): TravelProblem | null {
   const isListed = policy.origins.length > 0 || policy.required !== null;
-  const addresses = [...itemAddresses(desired), ...(isListed ? settingsAddresses(desired) : [])];
+  const addresses = [
+    ...itemAddresses(desired),
+    ...(isListed ? [...settingsAddresses(desired), ...listSecretUrls(desired)] : []),
+  ];
   for (const { path, host, credentials, isNew = false, source } of addresses) {
     const isSent =
       credentials.length === 0 ? isListed && !isNew : !credentials.every(holdsNoCredential);
@@ -109,16 +113,62 @@ function serverAddresses(declared: DesiredField): readonly DeclaredAddress[] {
     if (url === undefined) return [];
     const at = [...path, 'url'];
     const sent = findPathFacts(at).address?.sends.flat() ?? [];
-    const credentials = sent.flatMap((place) => collectSecrets(others[place.at(-1) ?? '']));
+    const credentials = [
+      ...(isSecretUrl(url) ? [url] : []),
+      ...sent.flatMap((place) => collectSecrets(others[place.at(-1) ?? ''])),
+    ];
     return [{ path: at, host: url, credentials, isNew: true, source: declared.source() }];
   });
+}
+
+/** The urls that have a reference behind their host or as userinfo, such as the source of a skill: the value is sent to that host. */
+function listSecretUrls(desired: DesiredContent): readonly DeclaredAddress[] {
+  const inside = (path: Path, value: Value, source: Source): readonly DeclaredAddress[] => {
+    if (isList(value))
+      return value.flatMap((one, at) => inside([...path, String(at)], one, source));
+    if (isRecord(value))
+      return Object.entries(value).flatMap(([name, one]) => inside([...path, name], one, source));
+    const isUrl = isSecretUrl(value) && URL_USES.has(findPathFacts(path).use);
+    return isUrl ? [{ path, host: value, credentials: [value], source }] : [];
+  };
+  return [
+    ...desired.fields
+      .filter(({ field }) => field.name !== 'mcp_config')
+      .flatMap(({ field, value, source }) => inside(field.path, value, source())),
+    ...COLLECTION_FORMS.flatMap((form) =>
+      itemsDeclared(desired, form).flatMap(({ name, members, source }) =>
+        inside([form.block, name], members, source),
+      ),
+    ),
+  ];
+}
+
+/** Sources of skills and plugins are one-line texts like names. */
+const URL_USES: ReadonlySet<TextUse> = new Set(['url', 'endpoint', 'host', 'name']);
+
+function isSecretUrl(value: Value): boolean {
+  const rest = value instanceof Secret ? readBehindScheme(value) : '';
+  return /\$.*@|[/?#].*\$/s.test(rest.replaceAll(/\$\{[^}]*\}/g, '$'));
+}
+
+/** The url as the file writes it, without its scheme; empty for another text. */
+function readBehindScheme({ ref }: Secret): string {
+  return /^[a-z][a-z0-9+.-]*:\/\/(.*)$/is.exec(ref ?? '')?.[1] ?? '';
+}
+
+/** The reference; of a url that contains some behind its host only the host, because documents mask the parts of such a url. */
+function describeSecretHost(host: Secret): string {
+  const [, named] = isSecretUrl(host)
+    ? (/^(?:.*@)?([^/?#@${}]+)/s.exec(readBehindScheme(host)) ?? [])
+    : [];
+  return named ?? host.ref ?? 'The host';
 }
 
 function problemOfHost(host: Value, policy: TravelPolicy): TravelProblem | null {
   if (isEmpty(host) || host instanceof UnseenSecret) return null;
   const value = host instanceof Secret ? host.reveal() : host;
   const text = typeof value === 'string' ? value.trim() : '';
-  const shown = host instanceof Secret ? (host.ref ?? 'The host') : bareUrl(text);
+  const shown = host instanceof Secret ? describeSecretHost(host) : bareUrl(text);
   const full = text.includes('://') ? text : `https://${text}`;
   const address = full.replace(/^ws(?=s?:)/i, 'http');
   if (!URL.canParse(address) || !/^https?:$/.test(new URL(address).protocol))

@@ -429,8 +429,13 @@ function overwrittenDrift(plan: Plan): GuardFinding[] {
     }));
 }
 
+/** Items count as a first write if the service lists none in any block that the file declares. */
 function findEmptyStore(plan: Plan, observed: ObservedState): GuardFinding[] {
-  if (extractSettingsPlan(plan).changes.length === 0) return [];
+  const listed = besideSettings(plan).filter(({ stored }) => stored !== undefined);
+  const isFirst =
+    listed.some(({ changes }) => changes.length > 0) &&
+    listed.every(({ stored = {} }) => Object.values(stored).every(holdsNothing));
+  if (!isFirst && extractSettingsPlan(plan).changes.length === 0) return [];
   if (!observed.stored) return [{ message: 'The service has nothing stored yet.', path: [] }];
   if (observed.untouched !== true) return [];
   const message = 'The service has nothing but its defaults: it is new, or cannot read its store.';
