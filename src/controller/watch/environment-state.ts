@@ -173,6 +173,7 @@ function afterState(
     began,
     ...first,
     ...labels,
+    ...(fact.origin === undefined ? {} : { origin: fact.origin }),
     ...(fact.flip === true ? { flips: flipsAfter(state.flips, at) } : {}),
     ...(fact.verified === undefined ? {} : { verified: addVerifiedDigest(state, fact.verified) }),
     edit: fact.edited ?? (found === 'error' ? state.edit : null),
@@ -264,6 +265,7 @@ export function newlyFound(
   const edited = waits ? { edited: edit } : {};
   const isSettled = edit !== null && declared.settled !== null;
   const verified = isSettled ? { verified: declared.settled } : {};
+  const isNew = shown === null && plan.origin !== null && plan.origin !== state.origin;
   const about = {
     environment: name,
     status,
@@ -275,6 +277,7 @@ export function newlyFound(
     ...edited,
     ...verified,
     ...labelled,
+    ...(isNew ? { origin: plan.origin } : {}),
   };
   return { kind: 'state', ...about, plan: shown };
 }

@@ -23,6 +23,8 @@ export class Suspensions {
   readonly #ended = new Set<string>();
   /** Environments that were given the server of a suspended one: each is suspended for that once. */
   readonly #given = new Set<string>();
+  /** What the files declared last; null before they were read. */
+  #declared: ReadonlySet<string> | null = null;
   /** The suspensions that are known, in JSON; null before the first look. */
   #known: ReadonlyMap<string, string> | null = null;
 
@@ -90,6 +92,15 @@ export class Suspensions {
    * A suspension that applies to nothing any more is reported.
    */
   async follow(declared: ReadonlySet<string>): Promise<void> {
+    this.#declared = declared;
+    this.#findHeirs(declared);
+    this.mark();
+    await this.#keepMoved().catch((thrown: unknown) => {
+      this.#conditions.set('suspensions', asSetpointError(thrown).message);
+    });
+  }
+
+  #findHeirs(declared: ReadonlySet<string>): void {
     const { suspensions, clock } = this.#options;
     const now = clock.now();
     const gone = suspensions.names.filter((name) => !declared.has(name));
@@ -116,10 +127,6 @@ export class Suspensions {
       );
     }
     this.#followServers(declared, now);
-    this.mark();
-    await this.#keepMoved().catch((thrown: unknown) => {
-      this.#conditions.set('suspensions', asSetpointError(thrown).message);
-    });
   }
 
   #followServers(declared: ReadonlySet<string>, now: number): void {
@@ -163,6 +170,8 @@ export class Suspensions {
       resumed = await suspensions.refresh();
       this.#fleet.resume(resumed);
       for (const name of resumed) this.#moved.delete(name);
+      // One that a command has suspended may have been renamed in the meantime.
+      if (this.#declared !== null) this.#findHeirs(this.#declared);
       await this.#keepMoved();
       this.#conditions.set('suspensions', null);
       this.#conditions.set('suspensions', null, NONE_YET);

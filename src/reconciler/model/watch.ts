@@ -276,6 +276,8 @@ export interface StateEvent extends EnvironmentEvent {
   readonly verified?: string | undefined;
   /** Its labels, if it has any. */
   readonly labels?: Readonly<Record<string, string>>;
+  /** The origin of its server, if no earlier record has it and there is no plan. */
+  readonly origin?: string | undefined;
   readonly plan: EnvironmentPlan | null;
 }
 

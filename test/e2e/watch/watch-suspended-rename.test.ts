@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { SuspensionFile } from '../../../src/controller/watch/suspension-file.ts';
 import { startStore, type StoreServer } from '../../fixture/store-server.ts';
 import {
   MINUTE,
@@ -127,6 +128,42 @@ describe('a suspended environment that is renamed', () => {
     await now.pass(MINUTE);
     expect(now.state('third').suspended).toBeNull();
     await ending(scene, now);
+  });
+
+  it('stays suspended if it was in sync when the controller stopped', async () => {
+    const store = await startStore({}, { language: 'en' });
+    const folder = watchFolder();
+    settingsFile(folder, files({ prod: store.url }));
+    const watch = startWatching({ folder });
+    await watch.pass(MINUTE);
+    await watch.controller.suspend(['prod'], { reason: 'an incident', until: null, by: 'Ada' });
+    await watch.stop();
+    settingsFile(folder, files({ main: store.url }));
+    store.stored = { ...DRIFTED };
+    const now = startWatching({ folder, clock: watch.clock });
+    await now.pass(10 * MINUTE);
+    expect(now.state('main').suspended).toMatchObject({ reason: 'an incident', by: 'Ada' });
+    expect(store.posts()).toBe(0);
+    await now.stop();
+    await store.close();
+  });
+
+  it('stays suspended if a command has suspended it right before', async () => {
+    const store = await startStore({}, { language: 'en' });
+    const folder = watchFolder();
+    settingsFile(folder, files({ prod: store.url }));
+    const watch = startWatching({ folder });
+    await watch.pass(MINUTE);
+    settingsFile(folder, files({ main: store.url }));
+    await watch.pass(SECOND);
+    const suspension = { at: new Date(watch.clock.now()).toISOString(), reason: 'r', until: null };
+    await new SuspensionFile(watch.data).change(['prod'], suspension, watch.clock.now());
+    store.stored = { ...DRIFTED };
+    await watch.pass(10 * MINUTE);
+    expect(watch.state('main').suspended).toMatchObject({ reason: 'r' });
+    expect(store.posts()).toBe(0);
+    await watch.stop();
+    await store.close();
   });
 
   it('keeps all that follow it suspended if it is not known which of them it is', async () => {

@@ -255,6 +255,7 @@ const FORMS: Readonly<Record<JournalLine['kind'], Form>> = {
     edited: orAbsent(time),
     flip: orAbsent(flag),
     verified: orAbsent(text),
+    origin: orAbsent(text),
     plan: createNullableForm(plan),
   }),
   writing: about({
