@@ -147,6 +147,8 @@ export interface ListedItem {
   readonly heldBy?: readonly Holder[];
   /** True if the service works with this one, where one of its items is active, or named by the settings. */
   readonly isActive?: true;
+  /** True if its connection has no address: the model determines where the key of the connection is sent. */
+  readonly isInferred?: true;
   /** Why the server itself changed the member that is written on request only, as found; absent if it did not. */
   readonly stopped?: string;
   /** The kind of it that no file declares; absent if a file can declare it. */

@@ -21,6 +21,7 @@ import {
   type Value,
   type ValueRecord,
   createRecord,
+  sameValue,
 } from '../../model/value.ts';
 import { isOtherProvider, listChangedItemFacts } from '../../plan/moved.ts';
 import { PROVIDER_DEFAULTS } from '../../model/provider-defaults.ts';
@@ -232,7 +233,7 @@ export function findMovedAddresses(
       const isMoved =
         address.by === 'url'
           ? !sameEndpoint(from, to)
-          : isByModel(there?.members, after) && isOtherProvider(from, to, PROVIDER_DEFAULTS);
+          : isByModel(there, after) && isOtherProvider(from, to, PROVIDER_DEFAULTS);
       if (!isMoved) return [];
       const sent = address.sends.flatMap((group) =>
         selectSentItemSecret(group, { path, there: there?.members ?? {}, after, changes, address }),
@@ -246,10 +247,12 @@ export function findMovedAddresses(
 }
 
 /** Reports whether the service infers the address of a model itself. A profile with an address uses that, whatever the model. */
-function isByModel(there: ValueRecord | undefined, after: ValueRecord): boolean {
-  return [there, after].every((members) =>
-    ['base_url', 'connection'].every((name) => isEmpty(members?.[name])),
-  );
+function isByModel(there: ListedItem | undefined, after: ValueRecord): boolean {
+  const { members = {}, isInferred = false } = there ?? {};
+  const isLinked = !isEmpty(members['connection']) || !isEmpty(after['connection']);
+  if (isLinked && !(isInferred && sameValue(members['connection'], after['connection'])))
+    return false;
+  return [members, after].every(({ base_url: url }) => isEmpty(url));
 }
 
 interface Sending {

@@ -136,6 +136,7 @@ async function withConnectionNames(
   const names = isLinked
     ? await mapConnections(get, 'id', 'display_name')
     : new Map<string, string>();
+  const addresses = isLinked ? await mapConnections(get, 'id', 'base_url') : names;
   const all = [...names.values()];
   const isAlone = (name: string): boolean => all.indexOf(name) === all.lastIndexOf(name);
   return items.map((item) => {
@@ -146,6 +147,7 @@ async function withConnectionNames(
     return {
       ...item,
       members: createRecord({ ...members, connection }),
+      ...(isEmpty(addresses.get(id)) ? { isInferred: true as const } : {}),
     };
   });
 }
