@@ -49,7 +49,10 @@ export async function readStoredTarget(
   const entries = typeof list !== 'symbol' && isList(list) ? list.filter(isRecord) : [];
   const connections = entries.flatMap(({ id, ...one }): [string, Value][] => {
     const api_key = one['api_key_set'] === true ? new UnseenSecret() : null;
-    return typeof id === 'string' ? [[id, withMembers(createRecord(one), { api_key })]] : [];
+    const base_url = concealMember(one['base_url'] ?? null, memberFacts(facts.type, 'base_url'));
+    return typeof id === 'string'
+      ? [[id, withMembers(createRecord(one), { api_key, base_url })]]
+      : [];
   });
   return withMembers(stored, { provider_connections: createRecord(connections) });
 }

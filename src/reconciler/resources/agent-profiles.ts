@@ -11,7 +11,9 @@ import { agentProfileNode, withoutCriticKey } from '../effects/agent-server/type
 import { NONE, readRecord, withMembers, withPart } from '../effects/stored.ts';
 import type { SchemaNode } from '../model/json-schema.ts';
 import { nativeNodes } from '../model/native-schema.ts';
+import { memberFacts } from '../model/path-facts.ts';
 import type { Change, Plan } from '../model/plan.ts';
+import { Secret } from '../model/secret.ts';
 import type { DesiredState, ObservedState } from '../model/state.ts';
 import {
   isEmpty,
@@ -88,14 +90,15 @@ function listAgentMembers(): readonly string[] {
   return Object.keys(listNodes()).map((name) => own.get(name) ?? name);
 }
 
-/** A member with what it leaves out. The order of names does not count. */
+/** A member with what it leaves out. The order of names does not count, that of a program's arguments does. */
 function wholeAgentMember(name: string, value: Value): Value {
   const theirs = THEIRS[name] ?? name;
   const node = { properties: { [theirs]: listNodes()[theirs] ?? {} } };
   const sent = createRecord(value === null ? [] : [[theirs, value]]);
   const whole = readRecord(shapeStored(AGENT_SERVER, node, sent, createRecord({})))[theirs] ?? null;
   if (name === 'verification') return withoutCriticKey(whole);
-  return name === 'tools' && isList(whole) ? whole.map(renameTool) : sortTexts(whole);
+  if (name === 'tools') return isList(whole) ? whole.map(renameTool) : whole;
+  return memberFacts('AgentProfile', name).shows === 'name' ? sortNames(whole) : whole;
 }
 
 /** A tool under the name that a server stores. */
@@ -106,9 +109,11 @@ function renameTool(tool: Value): Value {
     : tool;
 }
 
-function sortTexts(value: Value): Value {
-  if (!isList(value) || !value.every((one) => typeof one === 'string')) return value;
-  return value.toSorted((one, other) => (one < other ? -1 : 1));
+function sortNames(value: Value): Value {
+  if (!isList(value)) return value;
+  const textOf = (one: Value): string =>
+    one instanceof Secret ? one.compareWith((text) => text) : String(one);
+  return value.toSorted((one, other) => (textOf(one) < textOf(other) ? -1 : 1));
 }
 
 /** A profile as a server is sent it. */

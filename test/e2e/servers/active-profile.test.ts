@@ -326,3 +326,33 @@ describe('a pointer to something that is not there', () => {
     expect(stdout + stderr).toContain('The server does not know this path (status 404)');
   });
 });
+
+it.each(['active: { llm_profile: linked }', 'active: { llm_profile: "${env:LINKED}" }'])(
+  'the plan of %s lists the address of its connection, which gets the key',
+  async (active) => {
+    const fronted = await startFronted({ dialect: 'agent-server' });
+    onTestFinished(() => fronted.close());
+    const connection = await fronted.ask('POST', '/api/llm/provider-connections', {
+      display_name: 'team',
+      provider: 'openai',
+      base_url: 'https://team.example.com',
+      api_key: 'CANARY-connection',
+    });
+    const { id } = connection.body as { readonly id: string };
+    const llm = { model: 'own/model', provider_connection_id: id };
+    expect((await fronted.ask('POST', '/api/profiles/linked', { llm })).status).toBe(201);
+    const text = `version: 1\nserver: { url: "${fronted.url}" }\n${active}\n`;
+    const folder = folderWith({ 'settings.yaml': text });
+    onTestFinished(() => folder.remove());
+    const run = (...args: string[]) =>
+      setpoint(args, { cwd: folder.path, env: { LINKED: 'linked' } });
+    const planned = await run('plan');
+    expect(planned.stdout).toContain('+ llm_base_url: "https://team.example.com"');
+    expect(planned.stdout).not.toMatch(new RegExp(`CANARY|${id}`));
+    expect((await run('apply', '--yes')).code).toBe(0);
+    expect((await settingsOf(fronted)).agent_settings.llm).toMatchObject({
+      base_url: 'https://team.example.com',
+    });
+    expect((await run('plan', '--exit-code')).code).toBe(0);
+  },
+);

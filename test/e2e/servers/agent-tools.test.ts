@@ -37,3 +37,24 @@ it('a refusal names the list that the server objects to, and quotes no sentence 
     /agent_profiles\.a\.tools \(value_error\) \(status 422, to store a\)/,
   );
 });
+
+it.each([
+  ['agent_kind: acp, acp_args: [LIST]', 'acp_args', true],
+  ['llm_profile: main, disabled_skills: [LIST]', 'disabled_skills', false],
+])(
+  'the order of a list counts if it is that of a command line: %s',
+  async (members, name, isOrder) => {
+    const tools = await starts();
+    const asked = (list: string) => {
+      const { text, ...rest } = tools('[]');
+      const own = `agent_profiles: { a: { ${members.replace('LIST', list)} } }`;
+      return { ...rest, text: text.replace(/^agent_profiles:.*$/m, own), env: { B: 'b' } };
+    };
+    for (const list of ['b, a', '"${env:B}", a']) {
+      expect((await apply(asked(list))).environments[0]?.error ?? null).toBeNull();
+      expect((await plan(asked(list))).environments[0]).toMatchObject({ status: 'in-sync' });
+    }
+    const { changes = [] } = (await plan(asked('a, b'))).environments[0] ?? {};
+    expect(changes.map(({ path }) => path.at(-1))).toEqual(isOrder ? [name] : []);
+  },
+);

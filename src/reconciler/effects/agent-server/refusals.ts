@@ -4,7 +4,7 @@ import { limitPart, requireFreeName, requireThing } from '../refusals.ts';
 import { readRecord, type Request, type Stored, withPart } from '../stored.ts';
 import { AGENTS } from './agents.ts';
 import { CONNECTIONS, META, PROFILES, newName } from './profiles.ts';
-import { CONNECTION_ID, SETTINGS, readStoredName } from './settings.ts';
+import { CONNECTION_ID, SETTINGS, readConnectionId, readStoredName } from './settings.ts';
 
 const MOST = 50;
 const MOST_CONNECTIONS = 64;
@@ -134,8 +134,8 @@ function readCopiedProfile(body: Request['body']): string | null {
 /** A profile that names a connection which is not there. */
 function findBrokenLink(stored: Stored, name: string | null): Obstacle | null {
   const profile = readRecord(stored, 'llm_profiles')[readStoredName(name ?? '')];
-  const id = isRecord(profile) ? profile[CONNECTION_ID] : null;
-  if (typeof id !== 'string') return null;
+  const id = isRecord(profile) ? readConnectionId(profile) : null;
+  if (id === null) return null;
   const isThere = Object.hasOwn(readRecord(stored, 'provider_connections'), id);
   return isThere ? null : { code: 'broken' };
 }

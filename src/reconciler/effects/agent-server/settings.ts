@@ -5,6 +5,7 @@ import {
   type Value,
   type ValueRecord,
 } from '../../model/value.ts';
+import { Secret, UnseenSecret } from '../../model/secret.ts';
 import type { Doing, Effect } from '../effects.ts';
 import {
   mergeStored,
@@ -49,13 +50,21 @@ export function withRouting(stored: Stored, name: Value): Stored {
 /** The llm that a profile stands for: the key and the address are those of its connection, if it names one. */
 export function linkLlm(stored: Stored, name: string): ValueRecord {
   const llm = readRecord(stored, 'llm_profiles', name);
-  const id = llm[CONNECTION_ID];
-  if (typeof id !== 'string') return llm;
+  const id = readConnectionId(llm);
+  if (id === null) return llm;
   const { api_key: key = null, base_url = null } = readRecord(stored, 'provider_connections', id);
   return withMembers(llm, {
     base_url,
     ...(isEmpty(key) ? {} : { api_key: key }),
   });
+}
+
+/** Returns the id of the connection that an llm names, also one that documents mask; null if it names none, or that is not known. */
+export function readConnectionId({ [CONNECTION_ID]: id = null }: ValueRecord): string | null {
+  if (typeof id === 'string') return id;
+  return id instanceof Secret && !(id instanceof UnseenSecret)
+    ? id.compareWith((one) => one)
+    : null;
 }
 
 /** The name under which a server keeps a thing: that of a file, without its ending. */
