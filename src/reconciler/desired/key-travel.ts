@@ -295,7 +295,7 @@ function findUnlistedOrigin(
 
 function inTheClear(shown: string, list?: string): TravelProblem {
   const unlisted = list === undefined ? '' : `: ${list} does not list it with http:`;
-  const message = `http: would send the key to ${shown} in the clear${unlisted}.`;
+  const message = `http: would send settings and keys to ${shown} in the clear${unlisted}.`;
   const hint = `Use https:, or list it with its scheme outside the branch: SETPOINT_ALLOWED_ORIGINS=${shown}`;
   return { code: 'not-allowed', message, hint };
 }

@@ -101,6 +101,6 @@ describe('urls inside of text lose their userinfo, query and fragment', () => {
     'mcp_config.sse_servers[https://x.example/sse#2].api_key',
     'Did you mean https://h.example/x?',
     'ghcr.io/example/agent:1@sha256:0123',
-    'http: would send the key',
+    'http: would send settings and keys',
   ])('and %s stays as it is', (text) => expect(withoutUrlSecrets(text)).toBe(text));
 });
