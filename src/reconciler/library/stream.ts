@@ -20,20 +20,40 @@ const FOLLOWED: Followed = { plan, drift, apply };
 
 /** A step of a run. New kinds may be added. */
 export type RunEvent =
-  /** The environments are chosen; nothing was sent yet. */
-  | { readonly kind: 'selected'; readonly own: number; readonly chosen: number }
-  /** A server is waited for; `problem` is null once it answers. */
-  | { readonly kind: 'starting'; readonly environment: string; readonly problem: string | null }
-  /** An apply has a plan with changes, before guards and questions. */
-  | { readonly kind: 'planned'; readonly plan: EnvironmentPlan }
-  /** Sandboxes are waited for. */
   | {
-      readonly kind: 'sandboxes';
+      /** The environments are chosen; nothing was sent yet. */
+      readonly kind: 'selected';
+      /** Environments that the run has. */
+      readonly own: number;
+      /** Environments that were chosen: with a shard, more than the run has. */
+      readonly chosen: number;
+    }
+  | {
+      /** A server is waited for. */
+      readonly kind: 'starting';
+      /** The name of its environment. */
       readonly environment: string;
+      /** The reason of the wait; null once the server answers. */
+      readonly problem: string | null;
+    }
+  | {
+      /** An apply has a plan with changes, before guards and questions. */
+      readonly kind: 'planned';
+      /** The plan of one environment. */
+      readonly plan: EnvironmentPlan;
+    }
+  | {
+      /** Sandboxes are waited for. */
+      readonly kind: 'sandboxes';
+      /** The name of their environment. */
+      readonly environment: string;
+      /** The sandboxes that are not ready yet. */
       readonly waiting: readonly SandboxProgress[];
     }
-  /** An environment began or ended. */
-  | ({ readonly kind: 'progress' } & EnvironmentsEnded);
+  | ({
+      /** An environment began or ended. */
+      readonly kind: 'progress';
+    } & EnvironmentsEnded);
 
 /**
  * Runs an operation and yields its events as they happen; the generator returns the document. Leaving the loop early stops the operation

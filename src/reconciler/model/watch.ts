@@ -227,8 +227,13 @@ export interface Beginning {
   readonly after: string | null;
 }
 
-/** The records of the journal: one line of JSON each. `v` is the version of its form, `at` ISO 8601, UTC. */
-export type JournalRecord = { readonly v: 1; readonly at: string } & JournalEvent;
+/** The records of the journal: one line of JSON each. */
+export type JournalRecord = {
+  /** The version of the form of a record. */
+  readonly v: 1;
+  /** ISO 8601, UTC. */
+  readonly at: string;
+} & JournalEvent;
 
 export type JournalEvent =
   | { readonly kind: 'started' | 'stopped'; readonly version: string; readonly reason?: string }
