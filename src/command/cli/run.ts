@@ -182,17 +182,17 @@ function isPrivateFolder(folder: string): boolean {
 /** The compiled form that an earlier run has stored; null without one. */
 function readCompiledForm(name: string, env: NodeJS.ProcessEnv): Buffer | null {
   try {
-    keptForms ??= ownForms(cacheHome(env));
-    return keptForms === '' ? null : SPACE.subarray(0, readIntoSpace(join(keptForms, name), 0));
+    formsFolder ??= findFormsFolder(cacheHome(env));
+    return formsFolder === '' ? null : SPACE.subarray(0, readIntoSpace(join(formsFolder, name), 0));
   } catch {
     return null; // There is none yet.
   }
 }
 
 /** The folder of this build's forms, looked at once in a run; empty if nothing may be read from it. */
-let keptForms: string | null = null;
+let formsFolder: string | null = null;
 
-function ownForms(home: string | null): string {
+function findFormsFolder(home: string | null): string {
   const folder = join(home ?? '', 'setpoint', BUILD);
   return home !== null && isPrivateFolder(folder) ? folder : '';
 }

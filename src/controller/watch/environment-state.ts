@@ -12,7 +12,7 @@ import type {
   WriteEvent,
 } from '../../reconciler/model/watch.ts';
 import { selectFound, toWatchStatus, type WatchStatus } from '../../reconciler/model/verdict.ts';
-import { healsAfter, shiftHealTimes, recent, retold } from './heal-limits.ts';
+import { healsAfter, shiftHealTimes, recent, adjustHealTimes } from './heal-limits.ts';
 import { beginningsAfter, findFirstBeginning } from './beginnings.ts';
 import { flipsAfter } from './flapping.ts';
 import { ReadMarks } from './read-marks.ts';
@@ -346,7 +346,7 @@ export function restoreState(state: WatchState, known: WatchState, now: Moment):
     commit: known.commit ?? state.commit,
   };
   return applyFact(
-    { ...known, ...service, ...own, heals: retold(known.heals, now) },
+    { ...known, ...service, ...own, heals: adjustHealTimes(known.heals, now) },
     { kind: 'set', suspended },
   );
 }
@@ -359,7 +359,7 @@ export function computeFoundDigest(plan: EnvironmentPlan, strict = false): strin
   const found = toWatchStatus(plan, strict);
   if (selectStoredPlan(plan, found) === null) return '';
   const { unknown, refusals, error } = plan;
-  const told = {
+  const remembered = {
     found,
     changes: selectFound(plan.changes).map(({ resource, path, action, before, after }) => [
       resource,
@@ -372,7 +372,7 @@ export function computeFoundDigest(plan: EnvironmentPlan, strict = false): strin
     rules: refusals.map(({ rule }) => rule),
     error: error?.code ?? null,
   };
-  return createHash('sha256').update(JSON.stringify(told)).digest('hex').slice(0, 32);
+  return createHash('sha256').update(JSON.stringify(remembered)).digest('hex').slice(0, 32);
 }
 
 /** A plan as a state keeps it: null if all that a file declares was compared, and is the same. */

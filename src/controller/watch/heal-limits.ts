@@ -219,7 +219,7 @@ export function recent(heals: readonly Heal[], now: Moment): readonly Heal[] {
 }
 
 /** Heals with their times on the current clock, whatever it was set to when they happened. */
-export function retold(heals: readonly Heal[], now: Moment): readonly Heal[] {
+export function adjustHealTimes(heals: readonly Heal[], now: Moment): readonly Heal[] {
   return heals.map((heal) => ({
     ...heal,
     at: new Date(Date.parse(now.at) - between(heal, now)).toISOString(),

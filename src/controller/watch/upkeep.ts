@@ -152,7 +152,7 @@ export class Upkeep {
 
   #showFiles(): void {
     const { kind, areTaken, problemText, broken } = this.#options.files;
-    const told = this.#broken;
+    const reported = this.#broken;
     this.#broken = new Set(broken.map(({ file }) => file));
     for (const { file, text, isKept } of broken) {
       const follows = isKept
@@ -160,7 +160,8 @@ export class Upkeep {
         : 'its environments are not watched until it can be';
       this.#conditions.set(kind, `${file} cannot be used; ${follows}. ${text}`, file);
     }
-    for (const file of told) if (!this.#broken.has(file)) this.#conditions.set(kind, null, file);
+    for (const file of reported)
+      if (!this.#broken.has(file)) this.#conditions.set(kind, null, file);
     const whole = broken.length > 0 ? null : problemText;
     const problem = areTaken ? whole : (whole ?? LATE_FILES[kind]);
     this.#conditions.set(kind, problem, areTaken ? '' : NONE_YET);

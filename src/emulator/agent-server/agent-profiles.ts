@@ -65,14 +65,14 @@ const anyObject: Rule = (value, at) =>
     : bad('dict_type', at, 'Input should be a valid dictionary', value);
 
 function listAgentProfile(name: string, profile: JsonObject): JsonObject {
-  const told = (member: string): Json => readOwnMember(profile, member) ?? null;
+  const readMember = (member: string): Json => readOwnMember(profile, member) ?? null;
   return {
-    id: told('id'),
+    id: readMember('id'),
     name,
     agent_kind: readOwnMember(profile, 'agent_kind') ?? 'openhands',
-    revision: told('revision'),
-    llm_profile_ref: told('llm_profile_ref'),
-    mcp_server_refs: told('mcp_server_refs'),
+    revision: readMember('revision'),
+    llm_profile_ref: readMember('llm_profile_ref'),
+    mcp_server_refs: readMember('mcp_server_refs'),
   };
 }
 

@@ -56,13 +56,13 @@ function diagnoseProfile(
   profile: JsonObject,
   now: number,
 ): JsonObject {
-  const told = (member: string): Json => readOwnMember(profile, member) ?? null;
-  const isAcp = told('agent_kind') === 'acp';
+  const readMember = (member: string): Json => readOwnMember(profile, member) ?? null;
+  const isAcp = readMember('agent_kind') === 'acp';
   const llmName = readTextMember(profile, 'llm_profile_ref');
   const llm = isAcp ? undefined : llmOfProfile(held, llmName);
   // Where its LLM profile cannot be used, nothing else is looked at.
   const isBroken = llm !== undefined && 'refused' in llm && !isNotFoundAnswer(llm.refused);
-  const found = selectMcpServers(held, told('mcp_server_refs'));
+  const found = selectMcpServers(held, readMember('mcp_server_refs'));
   const mcp = isBroken ? { ...found, dangling: [] } : found;
   const meta = isAcp || isBroken ? NO_META : resolveMetaProfile(kind, held, profile);
   const problems = [
@@ -73,7 +73,7 @@ function diagnoseProfile(
     ...meta.problems,
     ...(isAcp ? commandProblem(profile) : []),
   ];
-  const unusable = isAcp ? [] : unusableTools(told('tools'));
+  const unusable = isAcp ? [] : unusableTools(readMember('tools'));
   const errors = [
     ...(unusable.length > 0 ? [`Tool(s) this server cannot run: ${unusable.join(', ')}`] : []),
     ...problems,
@@ -83,22 +83,22 @@ function diagnoseProfile(
     ? acpSettings(profile, mcp.entries)
     : openhandsSettings(profile, isResolved ? llm.thing : {}, mcp.entries, meta);
   return {
-    agent_kind: told('agent_kind'),
+    agent_kind: readMember('agent_kind'),
     valid: errors.length === 0,
     errors,
     unusable_tools: unusable,
-    llm_profile_ref: told('llm_profile_ref'),
+    llm_profile_ref: readMember('llm_profile_ref'),
     llm_profile_resolved: isResolved,
     llm_api_key_set: isResolved && isKeySet(llm.thing),
-    mcp_server_refs: told('mcp_server_refs'),
+    mcp_server_refs: readMember('mcp_server_refs'),
     resolved_mcp_config_keys: Object.keys(mcp.entries),
     dangling_mcp_server_refs: mcp.dangling,
     disabled_skills: readOwnMember(profile, 'disabled_skills') ?? [],
-    public_skills: told('public_skills'),
+    public_skills: readMember('public_skills'),
     resolved_skills: [],
-    secret_refs: told('secret_refs'),
+    secret_refs: readMember('secret_refs'),
     ...createAcpChannels(readTextMember(profile, 'acp_server')),
-    meta_profile_ref: told('meta_profile_ref'),
+    meta_profile_ref: readMember('meta_profile_ref'),
     dangling_meta_profile_ref: meta.dangling,
     dangling_meta_profile_llm_refs: meta.danglingLlms,
     resolved_settings: errors.length === 0 ? hideSettingsSecrets(kind, settings, now) : null,
@@ -171,8 +171,8 @@ function maskLlmSecrets({ snapshot }: AgentServerKind, llm: JsonObject): Json {
 /** Returns why the LLM profile of a profile cannot be read. */
 function llmProblem(name: string, refused: Answer): string {
   if (isNotFoundAnswer(refused)) return `LLM profile '${name}' not found`;
-  const told = refused.kind === 'json' ? readTextMember(refused.body, 'detail') : '';
-  return `Failed to build agent settings: LLM profile '${name}': ${told}`;
+  const detail = refused.kind === 'json' ? readTextMember(refused.body, 'detail') : '';
+  return `Failed to build agent settings: LLM profile '${name}': ${detail}`;
 }
 
 function isNotFoundAnswer(refused: Answer): boolean {

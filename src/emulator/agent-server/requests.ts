@@ -113,8 +113,9 @@ export function stripJsonSuffix(sent: string): string {
 export function refuseAgentBody(problems: readonly RuleProblem[]): Answer {
   return unprocessable(
     problems.map((problem) => {
-      const told = problem.type === 'value_error' ? problem.msg.replace(/^Value error, /, '') : '';
-      const ctx = problem.ctx ?? (told === '' ? undefined : { error: told });
+      const message =
+        problem.type === 'value_error' ? problem.msg.replace(/^Value error, /, '') : '';
+      const ctx = problem.ctx ?? (message === '' ? undefined : { error: message });
       return {
         ...problem,
         input: redactInput(problem.input),

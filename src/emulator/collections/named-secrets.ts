@@ -85,7 +85,7 @@ export function changeSecret(
   if (found === undefined) return keepStore(before, refusals.missing(noSuchSecret(id)));
   const { name, description } = parseSentSecret(body);
   if (name !== id && secretNamed(before, name) !== undefined)
-    return keepStore(before, refusals.taken(describeTakenName(name)));
+    return keepStore(before, refusals.taken(describeNameConflict(name)));
   const changed = { name, token: found.token, description: description ?? '' };
   return { contents: withSecret(withoutSecret(before, id), changed), answer: updated };
 }
@@ -105,7 +105,7 @@ export function deleteSecret(
   return { contents: withoutSecret(before, id), answer: deleted };
 }
 
-export function describeTakenName(name: string): string {
+export function describeNameConflict(name: string): string {
   return `Secret ${name} already exists`;
 }
 

@@ -12,7 +12,7 @@ import {
   type Refusals,
   secretNamed,
   parseSentSecret,
-  describeTakenName,
+  describeNameConflict,
   updated,
   withSecret,
 } from './named-secrets.ts';
@@ -46,7 +46,7 @@ export function settingsV0Secrets(vault: Vault): Collection {
           does(before, { body }) {
             const { name, value, description } = parseSentSecret(body);
             if (secretNamed(before, name) !== undefined)
-              return keepStore(before, REFUSALS.taken(describeTakenName(name)));
+              return keepStore(before, REFUSALS.taken(describeNameConflict(name)));
             const secret = { name, token: vault.seal(value), description: description ?? '' };
             return { contents: withSecret(before, secret), answer: created };
           },

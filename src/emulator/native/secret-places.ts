@@ -87,12 +87,12 @@ function replaceNodeSecrets(
     ] as const;
   });
   return Object.fromEntries(
-    members.filter(([key, one]) => !isSparse || !isTakenAway(value[key], one)),
+    members.filter(([key, one]) => !isSparse || !isRemovedSecret(value[key], one)),
   );
 }
 
 /** Reports whether a value was removed: a secret, or a map of them. */
-function isTakenAway(before: Json | undefined, after: Json): boolean {
+function isRemovedSecret(before: Json | undefined, after: Json): boolean {
   if (before === undefined || before === after) return false;
   return after === null || (isJsonObject(after) && Object.keys(after).length === 0);
 }

@@ -4,7 +4,7 @@ export type Effect = 'add' | 'alter' | 'drop';
 interface Verb {
   readonly effect: Effect;
   /** Only for a part that the service names by an id; one with a path in the settings file is reported by that path. */
-  readonly told?: {
+  readonly wording?: {
     /** The result in words: `will be started`. */
     readonly done: string;
     /** The name of one, and of several. */
@@ -25,9 +25,9 @@ const VERBS = {
   remove: { effect: 'drop' },
   rotate: { effect: 'alter' },
   rename: { effect: 'alter' },
-  start: { effect: 'add', told: { done: 'started', nouns: SANDBOX } },
-  resume: { effect: 'alter', told: { done: 'resumed', nouns: SANDBOX } },
-  pause: { effect: 'alter', told: { done: 'paused', nouns: SANDBOX } },
+  start: { effect: 'add', wording: { done: 'started', nouns: SANDBOX } },
+  resume: { effect: 'alter', wording: { done: 'resumed', nouns: SANDBOX } },
+  pause: { effect: 'alter', wording: { done: 'paused', nouns: SANDBOX } },
 } as const satisfies Readonly<Record<string, Verb>>;
 
 /** The verb of a change. */
@@ -51,13 +51,13 @@ export function isRename({ action }: { readonly action: Action }): boolean {
 /** `started`; null if a change of this kind is reported by its reason. */
 export function findActionParticiple(action: Action): string | null {
   const verb: Verb = VERBS[action];
-  return verb.told?.done ?? null;
+  return verb.wording?.done ?? null;
 }
 
 /** Returns the noun for the subject of a change of this kind, one or several; null if its path identifies it. */
 export function formatActionNoun(action: Action, count = 1): string | null {
   const verb: Verb = VERBS[action];
-  return verb.told?.nouns[count === 1 ? 0 : 1] ?? null;
+  return verb.wording?.nouns[count === 1 ? 0 : 1] ?? null;
 }
 
 /** Returns the member of an outcome with the id of a started thing; empty without an id. */

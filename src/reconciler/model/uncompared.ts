@@ -181,7 +181,7 @@ export function toSkippedUnknowns({ left = [] }: Pick<DesiredState, 'left'>): Un
     }));
 }
 
-export function isLeft({ left = [] }: Pick<DesiredState, 'left'>, path: Path): boolean {
+export function isSkippedPath({ left = [] }: Pick<DesiredState, 'left'>, path: Path): boolean {
   return left.some((one) => [one.path, ...(one.calls ?? [])].some((own) => isWithin(path, own)));
 }
 

@@ -52,7 +52,7 @@ async function partFor(
     formatWithoutFlags(redactDocument(toSkippedUnknowns(prepared.desired), redactor)),
     formatWithoutFlags(shown.unknown),
   ];
-  if (now !== then) throw otherwiseLeft(name, then);
+  if (now !== then) throw createSkipMismatch(name, then);
   const only = redactDocument({ message: formatOnly(prepared.desired) }, redactor).message;
   const saved = shown.warnings.find(({ code }) => code === 'only')?.message ?? null;
   if (only !== saved) throw limitedOtherwise(name, saved);
@@ -73,7 +73,7 @@ function formatWithoutFlags(unknown: EnvironmentPlan['unknown']): string {
     .join(' ');
 }
 
-function otherwiseLeft(name: string, then: string): SetpointError {
+function createSkipMismatch(name: string, then: string): SetpointError {
   const made = then === '' ? 'without --without' : `with ${then}`;
   return new SetpointError(
     'not-covered',

@@ -337,8 +337,8 @@ async function secretsCheck(
     });
     if (ways.stored.length === 0) return [];
     const count = listPlanUnknowns(plan).filter(({ kind }) => kind === 'stored').length;
-    const told = `${formatCount(count, 'stored secret')} cannot be compared`;
-    return [createWarnedCheck('secrets', told, waysSentences(ways, 'drift').join(' '))];
+    const problem = `${formatCount(count, 'stored secret')} cannot be compared`;
+    return [createWarnedCheck('secrets', problem, waysSentences(ways, 'drift').join(' '))];
   } catch {
     return [];
   }

@@ -34,7 +34,7 @@ export function fittingUnits(
 ): Fitting {
   const left: Fitting['left'][number][] = [];
   const kept = units.flatMap((unit) => {
-    const { unit: lean, dropped } = withoutLacking(unit, service);
+    const { unit: lean, dropped } = withoutUnsupported(unit, service);
     const valid = withoutInvalid(lean, service);
     const all = [...dropped, ...valid.dropped];
     left.push(...all.map(([member, reason]) => ({ unit, member, reason })));
@@ -132,7 +132,7 @@ const BESIDE: ReadonlySet<string> = new Set([
 ]);
 
 /** A unit without the members that the service, or a settings file, does not have, if it is the same without them. */
-function withoutLacking(
+function withoutUnsupported(
   unit: Unit,
   service: ObservedState,
 ): { readonly unit: Unit; readonly dropped: readonly (readonly [string, string])[] } {
@@ -159,7 +159,7 @@ function withoutLacking(
 }
 
 /** A named model without the members whose values a settings file cannot hold. */
-function withoutInvalid(unit: Unit, service: ObservedState): ReturnType<typeof withoutLacking> {
+function withoutInvalid(unit: Unit, service: ObservedState): ReturnType<typeof withoutUnsupported> {
   const { to, value } = unit;
   if (to[0] !== 'llm_profiles' || !isObject(value)) return { unit, dropped: [] };
   const problem = findUnitProblem([unit], service);

@@ -77,7 +77,7 @@ export async function createInitialText(
     ...fitting.flatMap((unit) => unit.variables),
   ]);
   leaveUnread(files, variables, leave);
-  if (fitting.length === 0) throw nothingTaken(files, left);
+  if (fitting.length === 0) throw createEmptyImportError(files, left);
   const blocks = mergeUnits(fitting);
   const text =
     extended === null || environment === undefined
@@ -317,7 +317,10 @@ function requireValid(path: string, text: string): void {
   if (!isValid) throw notMade();
 }
 
-function nothingTaken(files: readonly ForeignFile[], left: readonly NotTakenOver[]): SetpointError {
+function createEmptyImportError(
+  files: readonly ForeignFile[],
+  left: readonly NotTakenOver[],
+): SetpointError {
   const names = files.map(({ file }) => file).join(', ');
   const reasons = groupSkipped(left).map(({ file, places, reason }) =>
     files.length === 1 ? `${places}: ${reason}` : `${file}: ${places}: ${reason}`,

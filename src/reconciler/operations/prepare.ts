@@ -82,7 +82,7 @@ export async function judgeTargets(
     targets,
     release: (target) => options.resolved.release(target.name),
     prepare: (target) => {
-      const desired = withoutLeft(
+      const desired = withoutSkippedParts(
         resolveSettings(target, createMaskingSource([target.name], options)),
         options,
       );
@@ -100,7 +100,7 @@ export async function judgeTargets(
 }
 
 /** Returns a declaration without the parts that this run skips. */
-export function withoutLeft(
+export function withoutSkippedParts(
   desired: DesiredState,
   { without, only }: Pick<PlanRequest, 'without' | 'only'>,
 ): DesiredState {

@@ -101,7 +101,7 @@ async function converse(
     ({ sandboxes }) => new Set(sandboxes.map(({ id }) => id)),
     () => null,
   );
-  const unfit = before === null ? await unfitFor(open) : null;
+  const unfit = before === null ? await findSmokeRefusal(open) : null;
   if (unfit !== null) return unfit;
   const followed = await open.aside(() =>
     followConversation({
@@ -133,7 +133,7 @@ async function converse(
 const LIST_TIME = 10_000;
 
 /** Explains why a service that lists no sandboxes starts no conversation either; null if it may. */
-async function unfitFor(open: OpenTarget): Promise<SetpointError | null> {
+async function findSmokeRefusal(open: OpenTarget): Promise<SetpointError | null> {
   const state = await open.settings.observe().catch(() => null);
   if (state?.dialect.name !== 'agent-server') return null;
   return new SetpointError(

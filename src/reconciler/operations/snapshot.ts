@@ -17,7 +17,7 @@ import { restoreSavedSettings } from '../plan/snapshot.ts';
 import { digestDeclaredAddress, digestsFor } from './digests.ts';
 import type { PlanRequest } from './options.ts';
 import { planEnvironmentPart, planningFor, type Planning, type Sealing } from './plan-target.ts';
-import { withoutLeft } from './prepare.ts';
+import { withoutSkippedParts } from './prepare.ts';
 import type { Running } from './redacting.ts';
 import { readSaved } from './saved-document.ts';
 
@@ -46,7 +46,7 @@ export async function snapshotPlanner(
   const document = await readSaved(saved, ['observed']);
   const declared = (target: Target) => ({
     target,
-    desired: withoutLeft(resolveSettings(target, WITHHELD), request),
+    desired: withoutSkippedParts(resolveSettings(target, WITHHELD), request),
   });
   const planning = await planningFor(request, () => targets.map(declared), WITHHELD);
   const { clock = SYSTEM_CLOCK, maxAge } = request;

@@ -18,7 +18,7 @@ import type { Change, SettingsPlan, Unknown, Unpreservable } from '../model/plan
 import type { Warning } from '../model/error.ts';
 import type { Fingerprints } from '../model/ports.ts';
 import { type DesiredField, type DesiredState, type ObservedState } from '../model/state.ts';
-import { isLeft, toSkippedUnknowns } from '../model/uncompared.ts';
+import { isSkippedPath, toSkippedUnknowns } from '../model/uncompared.ts';
 import { isEmpty, createRecord, type Value } from '../model/value.ts';
 import { besideProfile, profileWarnings } from './profiles.ts';
 import { listLosses, listStoredNames, resetReplacedAgent } from './consequences.ts';
@@ -184,7 +184,7 @@ function listUnmanagedValues(desired: DesiredState, observed: ObservedState): Pa
     (name === 'secrets_store' && desired.items.has(GIT_PROVIDERS_FORM.block)) ||
     isBroughtActive(desired, name);
   const names = listOrderedNames(observed).filter(
-    (name) => !isDeclared(name) && !isLeft(desired, pathNamed(name)),
+    (name) => !isDeclared(name) && !isSkippedPath(desired, pathNamed(name)),
   );
   const shown = new Map(
     names
@@ -195,9 +195,9 @@ function listUnmanagedValues(desired: DesiredState, observed: ObservedState): Pa
   return [
     ...shown.values(),
     ...listUnmanagedServers(desired, observed)
-      .filter((path) => !isLeft(desired, path))
+      .filter((path) => !isSkippedPath(desired, path))
       .map(maskFreeKeys),
-    ...desired.unmanaged.filter((path) => !isLeft(desired, path)),
+    ...desired.unmanaged.filter((path) => !isSkippedPath(desired, path)),
   ];
 }
 

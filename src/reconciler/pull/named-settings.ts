@@ -138,7 +138,7 @@ export function adoptMissingServers(
 }
 
 /** Reports whether adopting a path would declare, under the settings, what a named block declares. */
-export function isBesideNamed(path: Path, named: readonly DesiredField[]): boolean {
+export function isDeclaredByName(path: Path, named: readonly DesiredField[]): boolean {
   const isServers = named.some(({ block }) => block?.name === 'mcp_servers');
   return isServers && isOfServers(path);
 }

@@ -29,7 +29,7 @@ import {
 } from './rules.ts';
 import {
   adoptMissingServers,
-  isBesideNamed,
+  isDeclaredByName,
   isOfNamed,
   pullNamedBlocks,
   splitNamed,
@@ -125,11 +125,11 @@ export function pullTarget(
   const { hidden } = rules;
   const items = pullItems({ target, desired, observed }, collections, { ...options, hidden });
   const paths = observed.stored
-    ? toAdopt(target, observed, options.adopt, source).filter((path) => !isTaken(path, items))
+    ? toAdopt(target, observed, options.adopt, source).filter((path) => !isSetByItem(path, items))
     : [];
   const added = [
     ...paths
-      .filter((path) => !isBesideNamed(path, named))
+      .filter((path) => !isDeclaredByName(path, named))
       .map((path) => ({
         path,
         ...adoptField(path, observed, { ...rules, unmanaged: [], changes: [] }),
@@ -173,7 +173,7 @@ function createPullRules(
 }
 
 /** Reports whether an adopted item sets the value at a path of the settings. */
-function isTaken(path: Path, { adopted, left }: PulledItems): boolean {
+function isSetByItem(path: Path, { adopted, left }: PulledItems): boolean {
   const names = adopted.map(({ path: [block, name = ''] }) => ({ block, name }));
   const kinds = names.flatMap(({ block, name }) => (block === ACTIVE_FORM.block ? [name] : []));
   const leftKinds = left.flatMap(({ path: [block, kind = ''] }) =>

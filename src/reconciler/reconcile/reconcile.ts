@@ -149,8 +149,8 @@ function orderSteps(plan: Plan, resources: readonly ManagedResource[]): readonly
   const storing = all.map((step) => withChanges(step, (change) => !isLast(step, change)));
   const removing = all.toReversed().flatMap((step) => {
     const { part, resource } = withChanges(step, (change) => isLast(step, change));
-    const told = { unknown: [], warnings: [], unmet: [] };
-    return part.changes.length === 0 ? [] : [{ resource, part: { ...part, ...told } }];
+    const silent = { unknown: [], warnings: [], unmet: [] };
+    return part.changes.length === 0 ? [] : [{ resource, part: { ...part, ...silent } }];
   });
   return [...storing.slice(0, last), ...removing, ...storing.slice(last)];
 }

@@ -77,10 +77,10 @@ function partText(
     const items = (environment as unknown as Readonly<Record<string, unknown>>)[form.block] ?? null;
     return collectionText(form, items as readonly ObservedItem[] | null, style);
   }
-  return besideCollections(resource, environment, at, style);
+  return formatOtherObserved(resource, environment, at, style);
 }
 
-function besideCollections(
+function formatOtherObserved(
   resource: Resource,
   { status, server, settings, sandboxes, specs, conversations, ...spoken }: EnvironmentObserved,
   at: number,

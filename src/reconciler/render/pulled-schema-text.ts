@@ -3,9 +3,9 @@ import { paint, type Style, visible } from './text.ts';
 
 /** Formats the schemas that servers reported, and the updates of the locks. Errors are printed with the messages. */
 export function formatPulledSchema({ environments, files }: PulledSchemas, style: Style): string {
-  const told = environments.filter(({ error }) => error === null);
+  const readable = environments.filter(({ error }) => error === null);
   const lines = [
-    ...told.flatMap((one) => formatPulledServer(one, style)),
+    ...readable.flatMap((one) => formatPulledServer(one, style)),
     ...files.flatMap((file) => formatLockLines(file, style)),
   ];
   return lines.length === 0 ? '' : `${lines.join('\n')}\n`;

@@ -112,7 +112,7 @@ export function initText(document: InitDocument, style: Style): string {
       .filter((file) => file.status !== 'unchanged')
       .map((one) => `  ${paint(style, 'green', '+')} ${visible(one.file)}: ${one.status}`),
     '',
-    ...(from === null ? listNextSteps(document) : nextOfTaken(document, from)),
+    ...(from === null ? listNextSteps(document) : listImportSteps(document, from)),
   ];
   return `${lines.join('\n')}\n`;
 }
@@ -128,7 +128,7 @@ function listNextSteps(document: InitDocument): readonly string[] {
 }
 
 /** Formats the next steps for a file that was made of others: where the values are now. */
-function nextOfTaken({ origin, variables }: InitDocument, from: TakenFrom): readonly string[] {
+function listImportSteps({ origin, variables }: InitDocument, from: TakenFrom): readonly string[] {
   const placeOf = new Map(from.values.map((one) => [one.variable, one]));
   const countOf = (file: string): number => from.values.filter((one) => one.file === file).length;
   // Of several files of variables the one that has most of the values; in doubt the later one, which holds.

@@ -186,18 +186,18 @@ function sentence(color: Paint | null, lead: string, rest = ''): Sentence {
   return { lead, color, rest };
 }
 
-function summarizeNoChanges(unknown: readonly Unknown[], told: string): Sentence {
-  return sentence('green', 'No changes.', notComparedSentences(unknown, told));
+function summarizeNoChanges(unknown: readonly Unknown[], clause: string): Sentence {
+  return sentence('green', 'No changes.', notComparedSentences(unknown, clause));
 }
 
 /** Formats, as further sentences, what was not compared or was skipped; empty if everything was compared. */
-function notComparedSentences(unknown: readonly Unknown[], told = ''): string {
+function notComparedSentences(unknown: readonly Unknown[], clause = ''): string {
   const left = unknown.filter(({ kind }) => kind === 'left').length;
   const count = unknown.length - left;
   const noun = unknown.every(({ kind }) => kind === 'stored' || kind === 'left')
     ? 'secret'
     : 'value';
-  const said = count > 1 ? told.replace(' was ', ' were ') : told;
+  const said = count > 1 ? clause.replace(' was ', ' were ') : clause;
   return [
     ...(count === 0 ? [] : [` ${formatUncomparedCount(count, noun)}${said}.`]),
     ...(left === 0 ? [] : [` ${formatCount(left, 'value')} left unchanged by --without.`]),

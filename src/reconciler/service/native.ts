@@ -116,19 +116,23 @@ export function flatRecord(
     ([name, path]) => [name, named(name, readPath(record, path) ?? null)] as const,
   );
   const taken = new Set([...places.values()].map((path) => path.join(BETWEEN)));
-  return createRecord([...fields, ...Object.entries(withoutTaken(record, taken, ''))]);
+  return createRecord([...fields, ...Object.entries(withoutKnownMembers(record, taken, ''))]);
 }
 
 /** Between the names of a path: free maps may have keys with dots. */
 const BETWEEN = '\u0000';
 
-function withoutTaken(record: ValueRecord, taken: ReadonlySet<string>, path: string): ValueRecord {
+function withoutKnownMembers(
+  record: ValueRecord,
+  taken: ReadonlySet<string>,
+  path: string,
+): ValueRecord {
   return createRecord(
     Object.entries(record)
       .filter(([name]) => !taken.has(path + name))
       .map(([name, value]) => [
         name,
-        isRecord(value) ? withoutTaken(value, taken, path + name + BETWEEN) : value,
+        isRecord(value) ? withoutKnownMembers(value, taken, path + name + BETWEEN) : value,
       ]),
   );
 }

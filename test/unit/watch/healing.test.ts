@@ -5,7 +5,7 @@ import {
   shiftHealTimes,
   recent,
   isRefusedTooOften,
-  retold,
+  adjustHealTimes,
   whyStopHealing,
 } from '../../../src/controller/watch/heal-limits.ts';
 import {
@@ -302,7 +302,7 @@ describe('the times of heals', () => {
 
   it('are told as the clock of now tells them, and move with it', () => {
     const now = { ...at(T0 + 90 * MINUTE), ...up('one', 15 * MINUTE) };
-    expect(retold([heal], now)).toEqual([{ ...heal, ...at(T0 + 80 * MINUTE) }]);
+    expect(adjustHealTimes([heal], now)).toEqual([{ ...heal, ...at(T0 + 80 * MINUTE) }]);
     expect(shiftHealTimes([heal], -MINUTE)).toEqual([{ ...heal, ...at(T0 - MINUTE) }]);
   });
 });

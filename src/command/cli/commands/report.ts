@@ -47,8 +47,9 @@ export async function reportCommand(
     const problems = document.merged?.problems ?? [];
     if (problems.length === 0) return code;
     // The text of the report has them.
-    const told = flags.quiet !== true && readNamedOutputs(flags).every(({ path }) => path !== null);
-    const details = told ? '' : ` ${problems.join(' ')}`;
+    const isPrinted =
+      flags.quiet !== true && readNamedOutputs(flags).every(({ path }) => path !== null);
+    const details = isPrinted ? '' : ` ${problems.join(' ')}`;
     const error = new SetpointError('report-incomplete', `The report is incomplete.${details}`);
     await reporter.error(errorReport(error));
     return worstExitCode([code, error.exitCode]);

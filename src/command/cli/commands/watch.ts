@@ -131,12 +131,12 @@ export async function watchOver(
     note: log.note,
     begun: log.begun,
   });
-  const told = new AbortController();
-  const telling = teller?.run(told.signal);
+  const ended = new AbortController();
+  const telling = teller?.run(ended.signal);
   try {
     await run();
   } finally {
-    told.abort();
+    ended.abort();
     await telling;
     await page?.close();
   }

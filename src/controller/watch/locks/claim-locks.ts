@@ -66,7 +66,7 @@ class ClaimLocks<Version> implements Locks {
     }
     const since = stopwatch(this.#time);
     const won = await this.#store.claim(name, claim, presence.holder);
-    if (won === null) return this.#isEndedtaken(name);
+    if (won === null) return this.#createHolderRefusal(name);
     // Others have waited for a claim in the making, and no longer.
     if (since() >= this.#store.pace.lostAfter || !presence.isSure()) {
       throw lockFailed(
@@ -93,7 +93,7 @@ class ClaimLocks<Version> implements Locks {
     return lockFailed(`This process lost its locks, and takes them again within ${seconds} s.`);
   }
 
-  async #isEndedtaken(name: string): Promise<LockRefusal> {
+  async #createHolderRefusal(name: string): Promise<LockRefusal> {
     const claim = await this.#store.read(name);
     const holder = claim?.holder ?? null;
     const { renewEvery } = this.#store.pace;

@@ -142,13 +142,13 @@ function endText(state: WatchState, end: End | null): string {
       return `had ${SENTENCES.error}, and ${SENTENCES[found]} now`;
     default:
       return found === 'in-sync'
-        ? `is in sync again${besides(state)}`
+        ? `is in sync again${formatUncomparedRest(state)}`
         : `differs in another way than before, and ${SENTENCES[found]}`;
   }
 }
 
 /** Returns what could not be compared in an environment that is in sync; empty if all was compared. */
-function besides({ plan }: WatchState): string {
+function formatUncomparedRest({ plan }: WatchState): string {
   const count = plan?.unknown.length ?? 0;
   return count === 0 ? '' : `; ${formatUncomparedCount(count)}`;
 }

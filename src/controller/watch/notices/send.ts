@@ -69,7 +69,7 @@ export function httpSender(env: Variables, clock: Pick<Clock, 'now'>): Sender {
   return {
     send: async ({ method, url, headers, body }) => {
       const base = URL.canParse(url) ? new URL(url) : null;
-      if (base === null) return notTaken('Its address is not a url.', false);
+      if (base === null) return createRejection('Its address is not a url.', false);
       try {
         const answer = await exchange(await networkTo(base), base.origin, {
           method,
@@ -89,7 +89,7 @@ export function httpSender(env: Variables, clock: Pick<Clock, 'now'>): Sender {
         return sendResult(answer, clock.now());
       } catch {
         networks.delete(base.origin);
-        return notTaken('The network to it could not be opened.', true);
+        return createRejection('The network to it could not be opened.', true);
       }
     },
     close: async () => {
@@ -110,11 +110,12 @@ function sendResult(answer: WireAnswer, now: number): SendResult {
     return { kind: 'not-taken', again: true, after, problem };
   // The work of a server before it failed, or before it gave up on the request, is unknown.
   if (status >= 500 || status === 408) return { kind: 'unknown', problem };
-  return notTaken(problem, false);
+  return createRejection(problem, false);
 }
 
 function faultResult({ phase, kind }: WireFault): SendResult {
-  if (phase === 'connect') return notTaken(CONNECTING[kind] ?? 'It cannot be reached.', true);
+  if (phase === 'connect')
+    return createRejection(CONNECTING[kind] ?? 'It cannot be reached.', true);
   return { kind: 'unknown', problem: 'The connection ended before it answered.' };
 }
 
@@ -126,6 +127,6 @@ const CONNECTING: Readonly<Partial<Record<WireFault['kind'], string>>> = {
   proxy: 'The proxy does not lead to it.',
 };
 
-function notTaken(problem: string, again: boolean): SendResult {
+function createRejection(problem: string, again: boolean): SendResult {
   return { kind: 'not-taken', again, after: null, problem };
 }

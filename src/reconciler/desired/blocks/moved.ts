@@ -72,15 +72,15 @@ type FindingText = Omit<Finding, 'path'>;
 function createMoveChecker(holder: FilePath): (move: Move) => PlacedFinding[] {
   return (move) => {
     const found = [move.from, move.to].flatMap((end) => {
-      const told = checkMoveEnd(end);
-      return told === null ? [] : [{ end, told }];
+      const text = checkMoveEnd(end);
+      return text === null ? [] : [{ end, text }];
     });
     // Two names of one block that nothing renames are one problem.
     const [first, second] = found;
-    const own = first?.told.message === second?.told.message ? found.slice(0, 1) : found;
+    const own = first?.text.message === second?.text.message ? found.slice(0, 1) : found;
     const together = found.length > 0 ? null : apart(move);
-    const all = together === null ? own : [{ end: move.to, told: together }];
-    return all.map(({ end, told }) => createMoveFinding(holder, move, end, told));
+    const all = together === null ? own : [{ end: move.to, text: together }];
+    return all.map(({ end, text }) => createMoveFinding(holder, move, end, text));
   };
 }
 
@@ -88,10 +88,10 @@ function createMoveFinding(
   holder: FilePath,
   { index }: Move,
   end: End,
-  told: FindingText,
+  text: FindingText,
 ): PlacedFinding {
   return createFindingForNode(end.node, {
-    ...told,
+    ...text,
     path: [...holder, 'moved', String(index), end.key],
   });
 }
