@@ -251,7 +251,7 @@ for (const name of readdirSync(dist, { recursive: true })) {
 
 // The command keeps compiled forms by this name, so that a build never takes those of another.
 const digest = createHash('sha256');
-// src/command/cli/run.ts reads each to a buffer of four times this length.
+// src/command/cli/run-cli.ts reads each to a buffer of four times this length.
 const LARGEST_CHUNK = 1024 * 1024;
 for (const name of readdirSync(chunks)) {
   const { size } = statSync(join(chunks, name));

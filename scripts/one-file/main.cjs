@@ -18,7 +18,7 @@ function requireChunk(id) {
   const cachedData = COMPILED.includes(name) ? readAsset(`${name}.compiled`) : undefined;
   const script = new Script(readAsset(name).latin1Slice(), { filename: name, cachedData });
   scripts.set(name, script);
-  // An object without a prototype is a table to V8: see src/command/cli/run.ts.
+  // An object without a prototype is a table to V8: see src/command/cli/run-cli.ts.
   const module = { exports: Object.create(null) };
   modules.set(name, module);
   script.runInThisContext().call(module.exports, module.exports, requireChunk, module, name, '');

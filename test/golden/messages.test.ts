@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { run } from '../../src/command/cli/run.ts';
+import { run } from '../../src/command/cli/run-cli.ts';
 import { SYSTEM_CLOCK } from '../../src/reconciler/host/this-process.ts';
 import { startEmulator } from '../../src/emulator/start.ts';
 import { folderWith } from '../fixture/command.ts';

@@ -1,7 +1,7 @@
 import { referenceSource } from '../../src/reconciler/host/reference-source.ts';
 import { describe, expect, it } from 'vitest';
 import { resolveSettings } from '../../src/reconciler/desired/resolve.ts';
-import { readSettingsTarget } from '../../src/reconciler/kubernetes/read.ts';
+import { readSettingsTarget } from '../../src/reconciler/kubernetes/read-target.ts';
 import { numberIdentities } from '../../src/reconciler/model/mcp.ts';
 import { Identity } from '../../src/reconciler/model/secret.ts';
 import { isUnmanaged, type Path } from '../../src/reconciler/model/path.ts';
@@ -10,7 +10,10 @@ import { RunRedactors, createMaskingSource } from '../../src/reconciler/operatio
 import { pullEdits } from '../../src/reconciler/pull/edits.ts';
 import { NO_COLLECTIONS } from '../../src/reconciler/pull/listed.ts';
 import { NOTHING_KNOWN, planSettings } from '../../src/reconciler/plan/plan-settings.ts';
-import { claimSandboxes, planSandboxes } from '../../src/reconciler/resources/sandboxes/plan.ts';
+import {
+  claimSandboxes,
+  planSandboxes,
+} from '../../src/reconciler/resources/sandboxes/plan-sandboxes.ts';
 import { classifyChanges } from '../../src/reconciler/plan/three-way.ts';
 import {
   findLostSecrets,

@@ -6,7 +6,7 @@ import { parse } from 'yaml';
 import { resolveServer, resolveSettings } from '../../src/reconciler/desired/resolve.ts';
 import { readTargets, type Target } from '../../src/reconciler/desired/target.ts';
 import { renderObjects } from '../../src/reconciler/kubernetes/objects.ts';
-import { readSettingsTarget } from '../../src/reconciler/kubernetes/read.ts';
+import { readSettingsTarget } from '../../src/reconciler/kubernetes/read-target.ts';
 import { clusterSource } from '../fixture/cluster-source.ts';
 import type { SettingsTarget } from '../../src/reconciler/kubernetes/settings-target.ts';
 import { yamlDocument } from '../../src/reconciler/kubernetes/objects.ts';

@@ -4,7 +4,10 @@ import { sourceFile } from '../../src/reconciler/desired/node.ts';
 import { parseWhole } from '../../src/reconciler/desired/parse.ts';
 import { readTargets } from '../../src/reconciler/desired/target.ts';
 import { specSchema, type Structural } from '../../src/reconciler/kubernetes/crd.ts';
-import { findTextProblems, readSettingsTarget } from '../../src/reconciler/kubernetes/read.ts';
+import {
+  findTextProblems,
+  readSettingsTarget,
+} from '../../src/reconciler/kubernetes/read-target.ts';
 import type { TargetSpec } from '../../src/reconciler/kubernetes/settings-target.ts';
 import { isRecord, type Value, type ValueRecord } from '../../src/reconciler/model/value.ts';
 import { growth, LINEAR } from '../fixture/growth.ts';

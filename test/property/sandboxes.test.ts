@@ -6,7 +6,10 @@ import { plan } from '../../src/reconciler/operations/plan.ts';
 import type { Clock } from '../../src/reconciler/model/ports.ts';
 import type { DesiredSandboxes } from '../../src/reconciler/desired/blocks/sandboxes.ts';
 import type { ObservedSandboxes, Sandbox } from '../../src/reconciler/resources/sandboxes/wire.ts';
-import { planSandboxes, specProblem } from '../../src/reconciler/resources/sandboxes/plan.ts';
+import {
+  planSandboxes,
+  specProblem,
+} from '../../src/reconciler/resources/sandboxes/plan-sandboxes.ts';
 import {
   startSandboxServer,
   type Effect,

@@ -44,7 +44,7 @@ import {
   hasDrifted,
   type StepResult,
   type StepContext,
-} from './report.ts';
+} from './step-result.ts';
 import { readForPulls } from './publish.ts';
 import { changesAtRoot, validationAtRoot } from './workspace-paths.ts';
 

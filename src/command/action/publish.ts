@@ -8,7 +8,7 @@ import { writeComments, type StickyComment } from '../github/sticky-comment.ts';
 import { SYSTEM_CLOCK } from '../../reconciler/host/this-process.ts';
 import { asSetpointError, type SetpointError, usageError } from '../../reconciler/model/error.ts';
 import type { Inputs } from './inputs.ts';
-import { hasDrifted, type FoundDrift, inert, type StepResult } from './report.ts';
+import { hasDrifted, type FoundDrift, inert, type StepResult } from './step-result.ts';
 import type { Variables } from '../../reconciler/model/ports.ts';
 import { createBranchesClient } from '../github/branches.ts';
 import { PREFIX } from '../github/drift-branch.ts';

@@ -17,7 +17,7 @@ import {
   type StepResult,
   type StepContext,
   createStepResult,
-} from './report.ts';
+} from './step-result.ts';
 import { createStepVariables } from './variables.ts';
 import { failureComment } from '../github/comments-of.ts';
 import { toReportedDiagnostic } from '../../reconciler/model/diagnostic.ts';

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 import type { Stream } from './io.ts';
 import { isTraced } from '../../reconciler/host/this-process.ts';
-import { keepCompiled, run } from './run.ts';
+import { keepCompiled, run } from './run-cli.ts';
 import { fstatSync, writeSync } from 'node:fs';
 
 const stop = new AbortController();

@@ -32,7 +32,7 @@ export async function pageFor(
   const options = listenOptions(flags, env, credentialText);
   const probing = probeOptions(flags);
   if (options === null && probing === null) return null;
-  const { servePage, serveProbes } = await import('../../controller/page/serve.ts');
+  const { servePage, serveProbes } = await import('../../controller/page/serve-page.ts');
   const { createMetrics: metricsOf } = await import('../../controller/watch/telemetry/metrics.ts');
   const metrics = metricsOf(controller, notices);
   const serving = {

@@ -19,7 +19,7 @@ import { applyApproval } from './apply-approved.ts';
 import { Arguments, type ArgumentsSchema } from './arguments.ts';
 import { sharedFlags, type ToolContext } from './context.ts';
 import { readOutputSchema } from './output-schema.ts';
-import { proposeAndPlan } from './propose.ts';
+import { proposeAndPlan } from './propose-tool.ts';
 import {
   captureCommand,
   createErrorText,

@@ -2,7 +2,7 @@ import type { Diagnostic } from '../../reconciler/model/diagnostic.ts';
 import { asSetpointError, SetpointError } from '../../reconciler/model/error.ts';
 import type { Approvals, Limits } from '../../reconciler/model/limits.ts';
 import type { Target } from '../../reconciler/desired/target.ts';
-import { readSettingsTarget } from '../../reconciler/kubernetes/read.ts';
+import { readSettingsTarget } from '../../reconciler/kubernetes/read-target.ts';
 import { namesListed } from '../../reconciler/model/wording.ts';
 import { findExceededLimit } from '../../reconciler/kubernetes/size.ts';
 import { InvalidSettings } from '../../reconciler/operations/invalid-settings.ts';

@@ -8,7 +8,7 @@ import { INTERVAL, openController, type ControllerRequest } from '../watch/open-
 import { approvalDigest, whyNotHealed } from '../watch/healing.ts';
 import { STATE_KEY } from '../watch/conditions.ts';
 import type { Listener } from '../watch/watching.ts';
-import { SettingsApprovals } from './approvals.ts';
+import { SettingsApprovals } from './settings-approvals.ts';
 import { serviceVariables } from './service-variables.ts';
 import { WriteHistory } from './write-history.ts';
 import { KubeApi, type Cluster } from './kube-api.ts';
@@ -18,7 +18,7 @@ import { OutsideReader } from './outside.ts';
 import type { Waiting } from './declared.ts';
 import { ReadRequests } from './read-requests.ts';
 import { ClusterSecrets } from './secrets.ts';
-import { ClusterSource } from './source.ts';
+import { ClusterSource } from './cluster-source.ts';
 import {
   isDeleted,
   listRivals,

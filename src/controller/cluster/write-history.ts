@@ -1,7 +1,7 @@
 import type { WatchState, WriteEvent } from '../../reconciler/model/watch.ts';
 import { visible } from '../../reconciler/render/text.ts';
 import { approvalDigest } from '../watch/healing.ts';
-import type { SettingsApprovals } from './approvals.ts';
+import type { SettingsApprovals } from './settings-approvals.ts';
 import { withoutFraction, type AppliedPlan } from './status.ts';
 import { parseGeneration, type TargetResource } from './target-resource.ts';
 

@@ -22,7 +22,7 @@ import {
   type RouteContext,
 } from './answers.ts';
 import { nameGiven } from '../watch/watching.ts';
-import { environmentAddress, partKey } from './parts.ts';
+import { environmentAddress, partKey } from './page-parts.ts';
 import type { WatchState } from '../../reconciler/model/watch.ts';
 import { formatCount } from '../../reconciler/model/wording.ts';
 import type { Session } from './access.ts';

@@ -8,7 +8,7 @@ import { markup, type Markup } from '../../reconciler/render/html/page.ts';
 import { sectionBodyHtml } from '../../reconciler/render/html/section.ts';
 import { planSection } from '../../reconciler/render/section.ts';
 import { formTokenHtml } from './frame.ts';
-import { environmentAddress } from './parts.ts';
+import { environmentAddress } from './page-parts.ts';
 import type { Session } from './access.ts';
 
 /** A plan that is shown. `digest` is what an apply of it is asked for with; null if an apply would do nothing, or refuse. */

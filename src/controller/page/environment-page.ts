@@ -15,7 +15,7 @@ import {
   runbookLink,
   computeStateKey,
   type LiveView,
-} from './parts.ts';
+} from './page-parts.ts';
 import {
   commitHtml,
   renderFoundPlan,
@@ -23,7 +23,7 @@ import {
   historyHtml,
   renderWebLink,
   recordLink,
-} from './history.ts';
+} from './history-html.ts';
 import { countStateChanges } from './listing.ts';
 import { extraLabels, stripWithAxisHtml, countUnknownValues } from './state-label.ts';
 import { betweenText, lastingHtml, renderRelativeTime } from './times.ts';

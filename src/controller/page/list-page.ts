@@ -7,7 +7,7 @@ import { chipHtml, softHtml } from '../../reconciler/render/html/parts.ts';
 import { LABELS } from '../../reconciler/render/section.ts';
 import type { Session } from './access.ts';
 import { formTokenHtml } from './frame.ts';
-import { commitHtml } from './history.ts';
+import { commitHtml } from './history-html.ts';
 import { suspensionInShort, whatDiffers, whyNotHealed } from '../watch/healing.ts';
 import type { Watching } from '../watch/watching.ts';
 import {
@@ -19,7 +19,7 @@ import {
   computeStateKey,
   type LiveView,
   type PagePart,
-} from './parts.ts';
+} from './page-parts.ts';
 import {
   causeId,
   isAttentionDue,

@@ -7,7 +7,7 @@ import {
   type StateFilter,
 } from '../../reconciler/model/verdict.ts';
 import { causeKey, groupByCause, type CauseGroup } from '../../reconciler/render/cause-groups.ts';
-import { partKey } from './parts.ts';
+import { partKey } from './page-parts.ts';
 
 /** Which environments a list shows. */
 export interface ListQuery {

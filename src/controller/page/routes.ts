@@ -17,7 +17,7 @@ import {
 import { createWatchedDocument, createWatchedReport, wholeReport } from './api.ts';
 import { ASSETS } from './frame.ts';
 import { badgeSvg } from './state-label.ts';
-import { environmentAddress, isAlive, computeViewVersion, type LiveView } from './parts.ts';
+import { environmentAddress, isAlive, computeViewVersion, type LiveView } from './page-parts.ts';
 import { runbookHtml } from './runbook.ts';
 import { environmentHtml, environmentView } from './environment-page.ts';
 import { renderListView, listView, sortStates } from './list-page.ts';

@@ -1,8 +1,8 @@
 import type { ServerResponse } from 'node:http';
 import type { Watching } from '../watch/watching.ts';
-import { sources, computeViewVersion, type LiveView } from './parts.ts';
+import { sources, computeViewVersion, type LiveView } from './page-parts.ts';
 import { SAFE_HEADERS } from './access.ts';
-import { Shares } from './shares.ts';
+import { Shares } from './fair-shares.ts';
 
 /** Computes the view of a stream. Streams with the same key show the same. Null once there is nothing to show. */
 export interface ViewSource {

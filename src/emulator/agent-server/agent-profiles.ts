@@ -9,7 +9,7 @@ import {
   readObjectMember,
   readTextMember,
 } from '../json.ts';
-import { isKeySet } from '../native/profiles.ts';
+import { isKeySet } from '../native/profile-record.ts';
 import { bad, good, type Rule } from '../rules.ts';
 import { readAgentProfile, withoutCriticKey } from './agent-profile.ts';
 import { ownLlm } from './connections.ts';

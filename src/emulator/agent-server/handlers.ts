@@ -5,7 +5,7 @@ import { mergeVerdicts, bad, good, type Verdict } from '../rules.ts';
 import { failure, findLoneSurrogate } from './body.ts';
 import type { ServerContent } from './held.ts';
 import { type Diffs, patchRecord } from './patch.ts';
-import { llmOfProfile } from './profiles.ts';
+import { llmOfProfile } from './llm-profiles.ts';
 import {
   createSettingsAnswer,
   emptyRecord,

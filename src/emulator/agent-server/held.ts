@@ -5,7 +5,7 @@ import {
   readOwnMember,
   readObjectMember,
 } from '../json.ts';
-import { LLM, readProfiles } from '../native/profiles.ts';
+import { LLM, readProfiles } from '../native/profile-record.ts';
 import { withSecrets } from '../native/secret-places.ts';
 import { readHeldRecord } from '../store/held-settings.ts';
 import type { StoreContents } from '../store/store-document.ts';

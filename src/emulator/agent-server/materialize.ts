@@ -8,14 +8,14 @@ import {
   readTextMember,
   readObjectMember,
 } from '../json.ts';
-import { isKeySet, LLM } from '../native/profiles.ts';
+import { isKeySet, LLM } from '../native/profile-record.ts';
 import { MASK, withSecrets } from '../native/secret-places.ts';
 import { bad, checkObject, good, nullable, type Rule } from '../rules.ts';
 import { readAgentProfile } from './agent-profile.ts';
 import type { ServerContent } from './held.ts';
 import { mcpEntries } from './mcp.ts';
 import { loadThing, nameRule } from './named.ts';
-import { llmOfProfile } from './profiles.ts';
+import { llmOfProfile } from './llm-profiles.ts';
 import { type AgentServerKind, fitPart } from './record.ts';
 import type { HeldRequest } from './requests.ts';
 import { fillAgentDefaults } from '../native/class-rules.ts';

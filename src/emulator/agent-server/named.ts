@@ -9,7 +9,7 @@ import {
   readJson,
   readTextMember,
 } from '../json.ts';
-import { checkProfileName } from '../native/profiles.ts';
+import { checkProfileName } from '../native/profile-record.ts';
 import { checkObject, type Rule, textRule } from '../rules.ts';
 import {
   type CollectionName,

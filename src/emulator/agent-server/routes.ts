@@ -13,7 +13,7 @@ import { connectionRoutes } from './connections.ts';
 import { createAllInstalledRoutes } from './installed.ts';
 import { mcpEntryRequests, testing } from './mcp.ts';
 import { createNamedRoutes } from './named.ts';
-import { llmProfiles } from './profiles.ts';
+import { llmProfiles } from './llm-profiles.ts';
 import type { AgentServerKind } from './record.ts';
 import { createHeldRoute } from './requests.ts';
 import { createWorkspaceRoutes } from './workspaces.ts';

@@ -7,7 +7,7 @@ import {
   readObjectMember,
   readTextMember,
 } from '../json.ts';
-import { isKeySet } from '../native/profiles.ts';
+import { isKeySet } from '../native/profile-record.ts';
 import type { ServedMcp, ServedModel } from '../options.ts';
 
 /* What a real server tries for a client, and stores nothing of. Here stand-ins answer, as the options name them. */

@@ -7,7 +7,7 @@ import {
   writeJson,
 } from '../json.ts';
 import { settleLlm } from '../native/class-rules.ts';
-import { PROFILES, findStoredProfile, readProfiles } from '../native/profiles.ts';
+import { PROFILES, findStoredProfile, readProfiles } from '../native/profile-record.ts';
 
 /** The LLM profile that is active in a record; null if none is. */
 export function findActiveProfile(record: JsonObject): string | null {

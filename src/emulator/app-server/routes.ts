@@ -23,11 +23,11 @@ import {
   removeProfile,
   renameProfile,
   saveProfile,
-} from './profiles.ts';
+} from './profile-routes.ts';
 import { isJsonObject, readOwnMember } from '../json.ts';
 import { refusalText } from '../native/refusal-text.ts';
 import type { StoreContents } from '../store/store-document.ts';
-import { checkObjectBody, writeAppRecord } from './write.ts';
+import { checkObjectBody, writeAppRecord } from './write-record.ts';
 
 /** Creates the context of a service whose key is `apiKey`. */
 export function appServerKind(apiKey: string | undefined): AppServerKind {

@@ -15,7 +15,7 @@ import {
   type Finding,
 } from './node.ts';
 import { findDoubtfulValues, findRepeatedEntries } from './doubtful-values.ts';
-import { createDiagnostic } from './report.ts';
+import { createDiagnostic } from './place-diagnostic.ts';
 import { checkNative } from './native.ts';
 import { badNames, createValueFinding, missingKeys, unknownKeys } from './schema-findings.ts';
 import { validate } from './schema-validator.gen.ts';

@@ -28,7 +28,12 @@ import {
   type Node,
   type PlacedFinding,
 } from './node.ts';
-import { findReactivatedDefault, pointerPlace, profileFindings, twoWriters } from './profiles.ts';
+import {
+  findReactivatedDefault,
+  pointerPlace,
+  profileFindings,
+  twoWriters,
+} from './active-profiles.ts';
 import { mayHoldReference } from './references.ts';
 
 /* What shows in a target as a whole alone, and in no block of a file: items that name each other. */

@@ -15,7 +15,7 @@ import {
   type SourceFile,
 } from './node.ts';
 import { withoutRepeats, type ShortenedText } from './repeats.ts';
-import { diagnostic } from './report.ts';
+import { diagnostic } from './place-diagnostic.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import type { SchemaLock } from '../model/native-schema.ts';
 import { isAlias, isMap, isScalar, isSeq, type Node as YamlNode, type Pair } from 'yaml';

@@ -36,7 +36,7 @@ import { findUndeclaredNames } from './cross-check.ts';
 import { settingsNodes } from './schema-lookup.ts';
 import { missingReferences, readStrictly, resolveText, lookUp } from './lookup.ts';
 import { withUsable } from './text-use.ts';
-import { addPointerItems } from './profiles.ts';
+import { addPointerItems } from './active-profiles.ts';
 import type { Target } from './target.ts';
 
 /**

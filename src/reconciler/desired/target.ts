@@ -24,7 +24,7 @@ import type { SchemaLock } from '../model/native-schema.ts';
 import type { Value } from '../model/value.ts';
 import { parseFile, type ParsedFile } from './parse.ts';
 import { mayHoldReference, mayReadSecrets } from './references.ts';
-import { diagnostic, createDiagnostic } from './report.ts';
+import { diagnostic, createDiagnostic } from './place-diagnostic.ts';
 
 /** A settings file as it was read, with the bases it extends. Paths are as the person named them. */
 export interface LoadedFile {

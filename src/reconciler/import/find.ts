@@ -19,11 +19,11 @@ import {
   isSettingsDocument,
   isSection,
 } from './openhands.ts';
-import type { Form } from './parse.ts';
-import { type ReferenceStyle, withReferences } from './references.ts';
+import type { Form } from './parse-file.ts';
+import { type ReferenceStyle, withReferences } from './foreign-references.ts';
 import { findServers, isServers } from './servers.ts';
-import { isObject, nameKind, type Objects, readObjectTexts, withObjects } from './objects.ts';
-import { asVariables, listEnvironments, findVariables } from './variables.ts';
+import { isObject, nameKind, type Objects, readObjectTexts, withObjects } from './kube-objects.ts';
+import { asVariables, listEnvironments, findVariables } from './find-variables.ts';
 
 /** An item of a block that a file may be. */
 export interface Item {

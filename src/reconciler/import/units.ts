@@ -29,7 +29,7 @@ import {
   readForeignText,
   listForeignTexts,
 } from './foreign.ts';
-import { listNeededVariables } from './names.ts';
+import { listNeededVariables } from './variable-names.ts';
 import { writeNested } from '../pull/written-deep.ts';
 import { writeMcpServer } from './written-server.ts';
 

@@ -20,7 +20,7 @@ import {
   Template,
   Variable,
 } from './foreign.ts';
-import type { Names } from './names.ts';
+import type { Names } from './variable-names.ts';
 
 /** The context for writing all values. */
 export interface Writing {

@@ -8,7 +8,7 @@ import {
   type PlacedFinding,
 } from '../desired/node.ts';
 import { isData } from '../desired/references.ts';
-import { diagnostic, createDiagnostic } from '../desired/report.ts';
+import { diagnostic, createDiagnostic } from '../desired/place-diagnostic.ts';
 import { parseBaseReferences, readTargets, type Target } from '../desired/target.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import { isList, isRecord, createRecord, type Value, type ValueRecord } from '../model/value.ts';

@@ -3,9 +3,9 @@ import { isFolder, pathExists, listFolder, readText } from '../host/read-text.ts
 import { environmentFiles, collectFindings, type Item } from '../import/find.ts';
 import { type Findings, NOT_TAKEN } from '../import/written.ts';
 import type { Foreign } from '../import/foreign.ts';
-import { collectObjects } from '../import/objects.ts';
-import { createLineFinder } from '../import/lines.ts';
-import { type Form, detectForm, parseForeign } from '../import/parse.ts';
+import { collectObjects } from '../import/kube-objects.ts';
+import { createLineFinder } from '../import/find-line.ts';
+import { type Form, detectForm, parseForeign } from '../import/parse-file.ts';
 import { SetpointError } from '../model/error.ts';
 import type { Path } from '../model/path.ts';
 

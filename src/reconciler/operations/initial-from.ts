@@ -10,7 +10,7 @@ import {
   readForeignText,
   Variable,
 } from '../import/foreign.ts';
-import { isEncrypted, isPlaceholder, Names } from '../import/names.ts';
+import { isEncrypted, isPlaceholder, Names } from '../import/variable-names.ts';
 import { mergeUnits, collectForeignSecrets, type Unit, createUnit } from '../import/units.ts';
 import type { HeldValue, NewVariable, NotTakenOver, TakenFrom } from '../model/documents.gen.ts';
 import { SetpointError } from '../model/error.ts';

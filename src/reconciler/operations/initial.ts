@@ -11,7 +11,7 @@ import type { Options, InitRequest } from './options.ts';
 import { prepareTargets, formatOrigin, type PreparedTarget } from './prepare.ts';
 import { createMaskingSource, withVariables, type Running } from './redacting.ts';
 import { declaresTheSame, pullEdits, type PullEdits } from '../pull/edits.ts';
-import { createCopyMatcher } from '../desired/profiles.ts';
+import { createCopyMatcher } from '../desired/active-profiles.ts';
 import {
   initialText,
   keyVariable,
@@ -19,7 +19,7 @@ import {
   withEnvironment,
 } from '../pull/first-files.ts';
 import { ACTIVE_FORM } from '../model/collection-forms.ts';
-import { secretsToHide, type ObservedService } from '../pull/target.ts';
+import { secretsToHide, type ObservedService } from '../pull/pull-target.ts';
 import { flowText } from '../yaml-edit/print.ts';
 import { isObject, type JsonObject, isSameData } from '../yaml-edit/source.ts';
 import { dirname, join } from 'node:path';

@@ -2,7 +2,7 @@ import { dirname, isAbsolute, join, normalize, relative, resolve } from 'node:pa
 import { parseEmbeddedAddress } from '../model/address.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import { asSetpointError, SetpointError } from '../model/error.ts';
-import { diagnostic } from '../desired/report.ts';
+import { diagnostic } from '../desired/place-diagnostic.ts';
 import { sourceFile, member, readNodeText } from '../desired/node.ts';
 import {
   parseBaseReferences,

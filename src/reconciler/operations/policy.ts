@@ -9,7 +9,7 @@ import {
   findDeclaredPlace,
   type DeclaredData,
 } from '../desired/declared-data.ts';
-import { diagnostic } from '../desired/report.ts';
+import { diagnostic } from '../desired/place-diagnostic.ts';
 import type { Target } from '../desired/target.ts';
 import { readText } from '../host/read-text.ts';
 

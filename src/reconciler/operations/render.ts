@@ -1,7 +1,7 @@
 import type { Diagnostic } from '../model/diagnostic.ts';
 import { SetpointError } from '../model/error.ts';
 import { formatCount } from '../model/wording.ts';
-import { createDiagnostic } from '../desired/report.ts';
+import { createDiagnostic } from '../desired/place-diagnostic.ts';
 import type { PlacedFinding } from '../desired/node.ts';
 import type { Target } from '../desired/target.ts';
 import type { KubeObject } from '../kubernetes/crd.ts';

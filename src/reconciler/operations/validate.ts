@@ -18,7 +18,7 @@ import { selectEnvironments } from './select.ts';
 import { partsWithReferences } from '../desired/blocks.ts';
 import type { Node } from '../desired/node.ts';
 import { isMalformed, parseTemplate } from '../desired/references.ts';
-import { diagnostic, createDiagnostic } from '../desired/report.ts';
+import { diagnostic, createDiagnostic } from '../desired/place-diagnostic.ts';
 import { KeyUses, createOriginResolver, createSharedKeyFinding } from '../desired/key-uses.ts';
 import { fileIdentity } from '../host/reference-source.ts';
 import { secretCommands } from '../host/secret-commands.ts';

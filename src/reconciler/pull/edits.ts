@@ -28,10 +28,10 @@ import {
   type ObservedService,
   type PullOptions,
   type TargetPull,
-} from './target.ts';
+} from './pull-target.ts';
 import { REASONS } from './writable.ts';
 import { inBlock } from '../desired/blocks/block.ts';
-import { formatDiagnosticKey } from '../desired/report.ts';
+import { formatDiagnosticKey } from '../desired/place-diagnostic.ts';
 import { SetpointError } from '../model/error.ts';
 
 /** A target with its observation, and how it is pulled. */

@@ -22,7 +22,7 @@ import type { PulledAction } from '../model/documents.gen.ts';
 import { Secret } from '../model/secret.ts';
 import { type DesiredState, type ObservedState, findDeclaredServers } from '../model/state.ts';
 import { isRecord, type Value, collectSecrets, type Json } from '../model/value.ts';
-import { pullMcpConfig, pullMcpList, pullServers } from './mcp.ts';
+import { pullMcpConfig, pullMcpList, pullServers } from './pull-mcp.ts';
 import type { PullEdit } from './place-edits.ts';
 import { fieldPlaceholder, variableName, replaceMarkers } from './placeholder.ts';
 import {
@@ -43,7 +43,7 @@ import type { SchemaLock } from '../model/native-schema.ts';
 import { isServiceSecret, findSchemaNodes, readShownValue } from '../plan/field-here.ts';
 import { isFilledIn } from '../plan/side-effects.ts';
 import { isObject } from '../yaml-edit/source.ts';
-import { bareMarketplaces } from './named-settings.ts';
+import { bareMarketplaces } from './pull-named.ts';
 import type { WrittenValue } from './program.ts';
 import { createSecretReference, writeDeepValue, type WrittenPlace } from './written-deep.ts';
 

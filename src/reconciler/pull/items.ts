@@ -1,7 +1,7 @@
 import { type Change, type Unknown } from '../model/plan.ts';
 import { isRename } from '../model/action.ts';
 import { findNode, plainValue, type Node } from '../desired/node.ts';
-import { pointerPlace } from '../desired/profiles.ts';
+import { pointerPlace } from '../desired/active-profiles.ts';
 import type { BlockName } from '../desired/blocks.ts';
 import type { Target } from '../desired/target.ts';
 import { ACTIVE_FORM, GIT_PROVIDERS_FORM, SECRETS_FORM } from '../model/collection-forms.ts';

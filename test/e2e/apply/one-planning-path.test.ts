@@ -250,11 +250,11 @@ describe('plans are made in one place', () => {
 
   it('and what else compares with the plan of a part verifies, follows or pulls', () => {
     expect(users('planSettings', 'plan/')).toEqual([
-      'pull/target.ts',
+      'pull/pull-target.ts',
       'resources/settings/send.ts',
       'resources/settings/verify.ts',
     ]);
-    expect(users('planSandboxes', 'resources/sandboxes/plan.ts')).toEqual([
+    expect(users('planSandboxes', 'resources/sandboxes/plan-sandboxes.ts')).toEqual([
       'resources/sandboxes/conclude.ts',
       'resources/sandboxes/resource.ts',
       'resources/sandboxes/run.ts',

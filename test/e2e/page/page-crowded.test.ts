@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { serveProbes, servePage } from '../../../src/controller/page/serve.ts';
+import { serveProbes, servePage } from '../../../src/controller/page/serve-page.ts';
 import { Secret } from '../../../src/reconciler/model/secret.ts';
 import { Events, SetClock, startPage, TOKEN } from '../../fixture/page.ts';
 import { longWatched } from '../../fixture/watched-fleet.ts';

@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { SetpointError } from '../../../src/reconciler/model/error.ts';
 import { Secret } from '../../../src/reconciler/model/secret.ts';
-import { servePage } from '../../../src/controller/page/serve.ts';
+import { servePage } from '../../../src/controller/page/serve-page.ts';
 import {
   documentOf,
   elementsOf,

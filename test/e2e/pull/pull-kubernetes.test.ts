@@ -5,7 +5,7 @@ import { parseAllDocuments } from 'yaml';
 import { startEmulator, type Emulator } from '../../../src/emulator/start.ts';
 import { resolveSettings } from '../../../src/reconciler/desired/resolve.ts';
 import type { Target } from '../../../src/reconciler/desired/target.ts';
-import { readSettingsTarget } from '../../../src/reconciler/kubernetes/read.ts';
+import { readSettingsTarget } from '../../../src/reconciler/kubernetes/read-target.ts';
 import { clusterSource } from '../../fixture/cluster-source.ts';
 import type { SettingsTarget } from '../../../src/reconciler/kubernetes/settings-target.ts';
 import { plan } from '../../../src/reconciler/operations/plan.ts';

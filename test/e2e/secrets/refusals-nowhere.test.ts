@@ -3,7 +3,7 @@ import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'n
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createMetrics } from '../../../src/controller/watch/telemetry/metrics.ts';
-import { servePage } from '../../../src/controller/page/serve.ts';
+import { servePage } from '../../../src/controller/page/serve-page.ts';
 import type { DialectName } from '../../../src/reconciler/model/dialect.ts';
 import { Secret } from '../../../src/reconciler/model/secret.ts';
 import { apply } from '../../../src/reconciler/operations/apply.ts';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { credentialSource } from '../../../src/command/cli/watch-page.ts';
-import { servePage } from '../../../src/controller/page/serve.ts';
+import { servePage } from '../../../src/controller/page/serve-page.ts';
 import { createMetrics } from '../../../src/controller/watch/telemetry/metrics.ts';
 import { DiskAnswers } from '../../../src/reconciler/host/disk-answers.ts';
 import { SYSTEM_CLOCK } from '../../../src/reconciler/host/this-process.ts';

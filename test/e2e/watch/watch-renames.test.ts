@@ -1,7 +1,7 @@
 /** A controller and items that have another name: what it finds, tells, shows and writes. */
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { renderFoundPlan } from '../../../src/controller/page/history.ts';
+import { renderFoundPlan } from '../../../src/controller/page/history-html.ts';
 import { createWatchedReport } from '../../../src/controller/page/api.ts';
 import { createContent } from '../../../src/controller/watch/notices/message.ts';
 import { apply } from '../../../src/reconciler/operations/apply.ts';

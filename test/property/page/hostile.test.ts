@@ -6,7 +6,7 @@ import { badgeSvg } from '../../../src/controller/page/state-label.ts';
 import { environmentHtml, environmentView } from '../../../src/controller/page/environment-page.ts';
 import { renderPageFrame } from '../../../src/controller/page/frame.ts';
 import { renderListView, listView, sortStates } from '../../../src/controller/page/list-page.ts';
-import { sources } from '../../../src/controller/page/parts.ts';
+import { sources } from '../../../src/controller/page/page-parts.ts';
 import type { Markup } from '../../../src/reconciler/render/html/page.ts';
 import { hostile, twins } from '../../fixture/hostile.ts';
 import {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { LONGEST_SUMMARY } from '../../../src/command/action/report.ts';
+import { LONGEST_SUMMARY } from '../../../src/command/action/step-result.ts';
 import { planMarkdown } from '../../../src/reconciler/render/markdown/comments.ts';
 import { change, environment, planOf } from '../../fixture/documents.ts';
 

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { OutsideReader } from '../../../src/controller/cluster/outside.ts';
-import { ClusterSource } from '../../../src/controller/cluster/source.ts';
+import { ClusterSource } from '../../../src/controller/cluster/cluster-source.ts';
 import type { TargetResource } from '../../../src/controller/cluster/target-resource.ts';
 
 const KEY = 'agents/production';

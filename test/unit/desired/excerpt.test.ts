@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { diagnostic, excerpt } from '../../../src/reconciler/desired/report.ts';
+import { diagnostic, excerpt } from '../../../src/reconciler/desired/place-diagnostic.ts';
 import { isShowable } from '../../../src/reconciler/model/secret-words.ts';
 import { readLine, locate, sourceFile } from '../../../src/reconciler/desired/node.ts';
 

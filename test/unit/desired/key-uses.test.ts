@@ -6,7 +6,7 @@ import {
   describeSharedKey,
 } from '../../../src/reconciler/desired/key-uses.ts';
 import { REFERRING } from '../../../src/reconciler/desired/blocks.ts';
-import { createDiagnostic } from '../../../src/reconciler/desired/report.ts';
+import { createDiagnostic } from '../../../src/reconciler/desired/place-diagnostic.ts';
 import { read, source } from './reading.ts';
 
 /** The messages of what two environments share, with the values of some variables, or offline. */

@@ -3,7 +3,7 @@ import { parse } from 'yaml';
 import { resolveServer } from '../../../src/reconciler/desired/resolve.ts';
 import type { Target } from '../../../src/reconciler/desired/target.ts';
 import { renderObjects } from '../../../src/reconciler/kubernetes/objects.ts';
-import { readSettingsTarget } from '../../../src/reconciler/kubernetes/read.ts';
+import { readSettingsTarget } from '../../../src/reconciler/kubernetes/read-target.ts';
 import { clusterSource } from '../../fixture/cluster-source.ts';
 import type {
   TargetInput,

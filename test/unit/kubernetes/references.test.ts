@@ -1,5 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { findTextProblems, readSettingsTarget } from '../../../src/reconciler/kubernetes/read.ts';
+import {
+  findTextProblems,
+  readSettingsTarget,
+} from '../../../src/reconciler/kubernetes/read-target.ts';
 import { findTextReferences } from '../../../src/reconciler/kubernetes/texts.ts';
 import { DATA } from '../../../src/reconciler/kubernetes/spec.ts';
 import type { SettingsTarget } from '../../../src/reconciler/kubernetes/settings-target.ts';

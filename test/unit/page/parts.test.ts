@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { controllerPart } from '../../../src/controller/page/parts.ts';
+import { controllerPart } from '../../../src/controller/page/page-parts.ts';
 import { markupSource } from '../../../src/reconciler/render/html/page.ts';
 import { MadeUpWatching, WATCHED_AT } from '../../fixture/watching.ts';
 

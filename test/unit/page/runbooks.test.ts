@@ -9,7 +9,7 @@ import {
 } from '../../../src/reconciler/model/alert-names.ts';
 import { CONDITION_KINDS } from '../../../src/reconciler/model/watch.ts';
 import { markupSource } from '../../../src/reconciler/render/html/page.ts';
-import { runbookLink } from '../../../src/controller/page/parts.ts';
+import { runbookLink } from '../../../src/controller/page/page-parts.ts';
 import { runbookHtml } from '../../../src/controller/page/runbook.ts';
 
 const ROOT = join(import.meta.dirname, '../../..');

@@ -1,7 +1,7 @@
 import { EventEmitter } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { computeViewVersion, type LiveView } from '../../../src/controller/page/parts.ts';
+import { computeViewVersion, type LiveView } from '../../../src/controller/page/page-parts.ts';
 import { Streams } from '../../../src/controller/page/streams.ts';
 import { markup } from '../../../src/reconciler/render/html/page.ts';
 import { longWatched } from '../../fixture/watched-fleet.ts';

@@ -4,7 +4,7 @@ import type { Change, Plan, SettingsPlan } from '../../../src/reconciler/model/p
 import {
   type SandboxStep,
   NO_SANDBOXES,
-} from '../../../src/reconciler/resources/sandboxes/plan.ts';
+} from '../../../src/reconciler/resources/sandboxes/plan-sandboxes.ts';
 import type { ObservedState } from '../../../src/reconciler/model/state.ts';
 import type { ValueRecord } from '../../../src/reconciler/model/value.ts';
 import { observeV0Record } from '../../../src/reconciler/service/settings-v0/read.ts';

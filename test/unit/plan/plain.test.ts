@@ -10,7 +10,7 @@ import {
 import { NOTHING_KNOWN, planSettings } from '../../../src/reconciler/plan/plan-settings.ts';
 import { listWrittenSecrets } from '../../../src/reconciler/plan/plan-secrets.ts';
 import { sandboxPart } from '../../../src/reconciler/resources/sandboxes/resource.ts';
-import { NO_SANDBOXES } from '../../../src/reconciler/resources/sandboxes/plan.ts';
+import { NO_SANDBOXES } from '../../../src/reconciler/resources/sandboxes/plan-sandboxes.ts';
 import { observeV0Record } from '../../../src/reconciler/service/settings-v0/read.ts';
 import { observedOf, writeOf } from '../../fixture/observed.ts';
 import { declared, environmentPlanned, planned } from './declared.ts';

@@ -12,7 +12,7 @@ import {
   type StartedSandboxes,
   planSandboxes,
   specProblem,
-} from '../../../src/reconciler/resources/sandboxes/plan.ts';
+} from '../../../src/reconciler/resources/sandboxes/plan-sandboxes.ts';
 
 const NOW = Date.parse('2026-01-02T03:04:05Z');
 const MINUTE = 60_000;

@@ -11,7 +11,7 @@ import { createRecord, type Value } from '../../../src/reconciler/model/value.ts
 import { NOTHING_KNOWN, planSettings } from '../../../src/reconciler/plan/plan-settings.ts';
 import { classifyChanges, declarations } from '../../../src/reconciler/plan/three-way.ts';
 import { source, target, withSettings } from '../desired/reading.ts';
-import { NO_SANDBOXES } from '../../../src/reconciler/resources/sandboxes/plan.ts';
+import { NO_SANDBOXES } from '../../../src/reconciler/resources/sandboxes/plan-sandboxes.ts';
 import { sandboxPart } from '../../../src/reconciler/resources/sandboxes/resource.ts';
 import { change, observed, planOf, step } from './hand-made.ts';
 import { createSettingsPart } from '../../../src/reconciler/plan/settings-part.ts';

@@ -9,7 +9,7 @@ import { pullEdits } from '../../../src/reconciler/pull/edits.ts';
 import { NO_COLLECTIONS } from '../../../src/reconciler/pull/listed.ts';
 import type { PullRules } from '../../../src/reconciler/pull/rules.ts';
 import { pullNativeValue } from '../../../src/reconciler/pull/fields.ts';
-import { planPulledSettings } from '../../../src/reconciler/pull/target.ts';
+import { planPulledSettings } from '../../../src/reconciler/pull/pull-target.ts';
 import { REASONS } from '../../../src/reconciler/pull/writable.ts';
 import { RunRedactors, createMaskingSource } from '../../../src/reconciler/operations/redacting.ts';
 import { APP_SERVER } from '../../../src/reconciler/service/app-server/dialect.ts';

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { errorReport, SetpointError } from '../../../src/reconciler/model/error.ts';
 import type { DesiredSandboxes } from '../../../src/reconciler/desired/blocks/sandboxes.ts';
 import type { Sandbox } from '../../../src/reconciler/resources/sandboxes/wire.ts';
-import { planSandboxes } from '../../../src/reconciler/resources/sandboxes/plan.ts';
+import { planSandboxes } from '../../../src/reconciler/resources/sandboxes/plan-sandboxes.ts';
 import { concludeRun } from '../../../src/reconciler/resources/sandboxes/conclude.ts';
 import type { RunStep } from '../../../src/reconciler/resources/sandboxes/run.ts';
 import { counted, list, named } from './listed.ts';

@@ -6,7 +6,7 @@ import {
   SANDBOX_READER,
   type SandboxReader,
 } from '../../../src/reconciler/resources/sandboxes/wire.ts';
-import { planSandboxes } from '../../../src/reconciler/resources/sandboxes/plan.ts';
+import { planSandboxes } from '../../../src/reconciler/resources/sandboxes/plan-sandboxes.ts';
 import { followSteps, type RunStep } from '../../../src/reconciler/resources/sandboxes/run.ts';
 import { declared } from '../plan/declared.ts';
 import { counted, list, named, withSandboxes } from './listed.ts';

@@ -3,7 +3,7 @@ import type { DesiredSandboxes } from '../../../src/reconciler/desired/blocks/sa
 import {
   type SandboxPlan,
   planSandboxes,
-} from '../../../src/reconciler/resources/sandboxes/plan.ts';
+} from '../../../src/reconciler/resources/sandboxes/plan-sandboxes.ts';
 import {
   collectNamedSpecs,
   listStartedSandboxes,

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { SetpointError } from '../../../src/reconciler/model/error.ts';
 import type { StartAnswer } from '../../../src/reconciler/resources/sandboxes/wire.ts';
 import type { DesiredSandboxes } from '../../../src/reconciler/desired/blocks/sandboxes.ts';
-import { planSandboxes } from '../../../src/reconciler/resources/sandboxes/plan.ts';
+import { planSandboxes } from '../../../src/reconciler/resources/sandboxes/plan-sandboxes.ts';
 import { sendSteps } from '../../../src/reconciler/resources/sandboxes/run.ts';
 import { declared } from '../plan/declared.ts';
 import { counted, list, named, withSandboxes } from './listed.ts';

@@ -6,7 +6,7 @@ import type {
 } from '../../../src/reconciler/model/watch.ts';
 import { environmentHtml, environmentView } from '../../../src/controller/page/environment-page.ts';
 import { renderListView, listView, sortStates } from '../../../src/controller/page/list-page.ts';
-import { sources } from '../../../src/controller/page/parts.ts';
+import { sources } from '../../../src/controller/page/page-parts.ts';
 import { createWatchedReport, wholeReport } from '../../../src/controller/page/api.ts';
 import { markupSource } from '../../../src/reconciler/render/html/page.ts';
 import { historyText } from '../../../src/reconciler/render/history-text.ts';

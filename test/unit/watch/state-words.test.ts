@@ -8,7 +8,7 @@ import { WATCH_STATUSES, type WatchStatus } from '../../../src/reconciler/model/
 import type { JournalRecord, WatchState } from '../../../src/reconciler/model/watch.ts';
 import { createWatchedDocument, createWatchedReport } from '../../../src/controller/page/api.ts';
 import { environmentHtml, environmentView } from '../../../src/controller/page/environment-page.ts';
-import { historyHtml } from '../../../src/controller/page/history.ts';
+import { historyHtml } from '../../../src/controller/page/history-html.ts';
 import { renderListView, listView, sortStates } from '../../../src/controller/page/list-page.ts';
 import { badgeSvg } from '../../../src/controller/page/state-label.ts';
 import { createMessage, describeDueNotice } from '../../../src/controller/watch/notices/message.ts';

@@ -12,7 +12,7 @@ import { FORMS } from './receivers.ts';
 import { type Destination } from './receiver.ts';
 import { PLAIN, type Template } from './template.ts';
 import { lookUp } from '../../../reconciler/desired/lookup.ts';
-import { diagnostic } from '../../../reconciler/desired/report.ts';
+import { diagnostic } from '../../../reconciler/desired/place-diagnostic.ts';
 import { milliseconds } from '../../../reconciler/desired/blocks/watch.ts';
 import type { Diagnostic } from '../../../reconciler/model/diagnostic.ts';
 import type { ReferenceSource } from '../../../reconciler/model/ports.ts';

@@ -14,7 +14,7 @@ import {
   tryPlannedKey,
   tryPlannedModel,
   tryStoredProfile,
-} from './profiles.ts';
+} from './try-profiles.ts';
 import { listTestableSettings, tryPlannedSettings, tryStoredSettings } from './settings.ts';
 import { createSkippedTrial, type Trial, type Trying, type TryingPlan } from './trial.ts';
 

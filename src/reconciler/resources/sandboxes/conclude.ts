@@ -3,7 +3,12 @@ import type { Remainder, Result } from '../../model/outcome.ts';
 import { samePath } from '../../model/path.ts';
 import { partWarnings, type Change } from '../../model/plan.ts';
 import type { DesiredSandboxes } from '../../desired/blocks/sandboxes.ts';
-import { claimSandboxes, planSandboxes, type SandboxPlan, type SandboxStep } from './plan.ts';
+import {
+  claimSandboxes,
+  planSandboxes,
+  type SandboxPlan,
+  type SandboxStep,
+} from './plan-sandboxes.ts';
 import { isUp } from './wire.ts';
 import { type ResourceEnd } from '../../reconcile/contract.ts';
 import { toPartialError, sameResult } from '../../reconcile/resource-end.ts';

@@ -14,7 +14,7 @@ import type {
 import { findInterruption, unlessAbandoned } from '../../reconcile/interruption.ts';
 import { concludeRun, sandboxEnd, unwrittenEnd } from './conclude.ts';
 import { followSteps, sendSteps, stillNeeded, type SandboxRun } from './run.ts';
-import { NO_SANDBOXES, planSandboxes, specProblem, type SandboxPlan } from './plan.ts';
+import { NO_SANDBOXES, planSandboxes, specProblem, type SandboxPlan } from './plan-sandboxes.ts';
 import { isUp, SANDBOX_READER, type ObservedSandboxes, type SandboxReader } from './wire.ts';
 
 /** The sandboxes of a service. All items are one to approvals and agreements: what one claims depends on the others. */

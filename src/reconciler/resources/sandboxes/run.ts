@@ -11,7 +11,7 @@ import {
   type SandboxPlan,
   type SandboxStep,
   type StartedSandboxes,
-} from './plan.ts';
+} from './plan-sandboxes.ts';
 import {
   SANDBOX_READER,
   sandboxWriter,

@@ -28,7 +28,7 @@ import {
   pathsOfField,
 } from '../plan/field-here.ts';
 import { hasReferences } from './written-item.ts';
-import { newServer, pullServers } from './mcp.ts';
+import { newServer, pullServers } from './pull-mcp.ts';
 import {
   skipPull,
   joinPulls,

@@ -22,7 +22,7 @@ import {
   readProfiles,
   withoutProfile,
   withProfiles,
-} from '../native/profiles.ts';
+} from '../native/profile-record.ts';
 import { MASK } from '../native/secret-places.ts';
 import { withSecrets } from '../native/secret-places.ts';
 import { mergeVerdicts, bad, checkObject, flagRule, good, type Location } from '../rules.ts';

@@ -18,7 +18,7 @@ import { planValue } from '../plan/plan-value.ts';
 import { NOTHING_KNOWN, planSettings } from '../plan/plan-settings.ts';
 import { comparableState, listDeclaredValues, type ComparableState } from './comparison.ts';
 import { adoptField, pullFields } from './fields.ts';
-import { createCopyMatcher } from '../desired/profiles.ts';
+import { createCopyMatcher } from '../desired/active-profiles.ts';
 import { pullItems, type PulledItems } from './items.ts';
 import {
   type CompareEntry,
@@ -33,7 +33,7 @@ import {
   isOfNamed,
   pullNamedBlocks,
   splitNamed,
-} from './named-settings.ts';
+} from './pull-named.ts';
 import type { PullEdit } from './place-edits.ts';
 import { REASONS } from './writable.ts';
 import { listSecretTexts } from './program-text.ts';

@@ -8,7 +8,7 @@ import {
   readTextMember,
 } from '../json.ts';
 import { contextProblem, isContextSmall } from '../native/class-rules.ts';
-import { fitProfile, isKeySet, LLM } from '../native/profiles.ts';
+import { fitProfile, isKeySet, LLM } from '../native/profile-record.ts';
 import { withSecrets } from '../native/secret-places.ts';
 import { checkObject, crash, flagRule, good, type Location, type Verdict } from '../rules.ts';
 import { failure } from './body.ts';

@@ -8,7 +8,7 @@ import type { DesiredState } from '../model/state.ts';
 import { isRecord, maskSecrets, collectSecrets } from '../model/value.ts';
 import { comparableState, sourceWithDummies } from './comparison.ts';
 import type { PullEdits } from './edits.ts';
-import { isOfNamed } from './named-settings.ts';
+import { isOfNamed } from './pull-named.ts';
 
 /** A target's part of the document: the changes of the plan the other way round, and what was adopted. */
 export function pullReport(

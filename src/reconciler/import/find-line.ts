@@ -1,6 +1,6 @@
 import { isMap, isPair, isScalar, isSeq, LineCounter, parseAllDocuments } from 'yaml';
 import type { Path } from '../model/path.ts';
-import { type Form, withoutComments } from './parse.ts';
+import { type Form, withoutComments } from './parse-file.ts';
 
 /** Finds the line of what keys lead to in a text that could be parsed: that of as many of them as it has; null if it has none. */
 export function createLineFinder(form: Form, text: string): (at: Path) => number | null {

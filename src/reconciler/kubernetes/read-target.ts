@@ -1,7 +1,7 @@
 import { textOfData } from '../desired/data-nodes.ts';
 import { readTargets, type Target } from '../desired/target.ts';
 import { sourceFile, type Finding } from '../desired/node.ts';
-import { diagnostic } from '../desired/report.ts';
+import { diagnostic } from '../desired/place-diagnostic.ts';
 import { REQUESTED } from '../desired/references.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import { findPathFacts } from '../model/path-facts.ts';

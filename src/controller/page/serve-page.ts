@@ -26,7 +26,7 @@ import { probeRoutes, routes } from './routes.ts';
 import { Streams } from './streams.ts';
 import type { Socket } from 'node:net';
 import { createSecureContext, type SecureContextOptions } from 'node:tls';
-import { Shares } from './shares.ts';
+import { Shares } from './fair-shares.ts';
 
 export interface PageOptions extends ListenOptions, Pick<RouteContext, 'metrics' | 'failed'> {
   readonly clock: Clock;

@@ -5,7 +5,7 @@ import type { Approvals } from '../../reconciler/model/limits.ts';
 import type { Clock } from '../../reconciler/model/ports.ts';
 import type { Target } from '../../reconciler/desired/target.ts';
 import { freeGrownMemory } from '../../reconciler/host/this-process.ts';
-import { findTextProblems } from '../../reconciler/kubernetes/read.ts';
+import { findTextProblems } from '../../reconciler/kubernetes/read-target.ts';
 import { InvalidSettings } from '../../reconciler/operations/invalid-settings.ts';
 import { watchSettings } from '../watch/schedule.ts';
 import type { SettingsSource } from '../watch/source.ts';
@@ -28,7 +28,7 @@ import { LaterTargets } from './later-targets.ts';
 import { VALUE_LIMITS, WORK_LIMITS } from './limits.ts';
 import { inTurn, readKeyNamespace, NamespaceShares } from './namespace-shares.ts';
 import { isSameOutside, outsideNames, type Outside, type OutsideReader } from './outside.ts';
-import type { SettingsApprovals } from './approvals.ts';
+import type { SettingsApprovals } from './settings-approvals.ts';
 import { whyTooMany, type Allowance, type SettingsPolicies } from './policies.ts';
 import { notListed, type Reflector } from './reflector.ts';
 import {
