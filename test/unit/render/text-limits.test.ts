@@ -30,7 +30,9 @@ it('in full, a plan says what an Agent Server does not list of what is unmanaged
       { color: false, width: null, verbose },
       'plan',
     );
-  expect(of('agent-server', true)).toContain('Skills, plugins, canvas extensions and agent profiles that the file');
+  expect(of('agent-server', true)).toContain(
+    'Skills, plugins, canvas extensions and agent profiles that the file',
+  );
   for (const shown of [of('agent-server', false), of('app-server', true)])
     expect(shown).not.toContain('Skills, plugins');
 });
