@@ -11,7 +11,7 @@ import {
 import { collection } from './collections/collection.ts';
 import { itemsByName } from './collections/whole.ts';
 import {
-  createRemovalRequest,
+  createRemovals,
   type Asking,
   type Call,
   type ItemRequest,
@@ -145,7 +145,7 @@ interface InstalledPlace {
 function createInstallRequests(work: ItemWork, place: InstalledPlace): readonly ItemRequest[] {
   const { item, changes, there } = work;
   const { name, members } = item;
-  if (members === null) return there === undefined ? [] : [createUninstallRequest(name, place)];
+  if (members === null) return createRemovals(work, () => `${place.path}/installed/${name}`);
   const isOn = members['enabled'] ?? true;
   const changed = changes.map(({ path: [, , member = ''] }) => member);
   const installs = there === undefined || changed.some((member) => member !== 'enabled');
@@ -220,12 +220,4 @@ function switching(
       body: createRecord({ enabled: isOn }),
     },
   };
-}
-
-function createUninstallRequest(name: string, { path }: InstalledPlace): ItemRequest {
-  return createRemovalRequest(name, {
-    method: 'DELETE',
-    path: `${path}/installed/${name}`,
-    body: null,
-  });
 }

@@ -15,7 +15,7 @@ import {
 } from '../model/value.ts';
 import { collection } from './collections/collection.ts';
 import {
-  createRemovalRequest,
+  createRemovals,
   type Asking,
   type Get,
   type ItemRequest,
@@ -115,17 +115,7 @@ async function listConnectionUsers({
 /** A change sends what changes, and nothing else: what is left out stays. */
 function createConnectionRequests({ item, changes, there }: ItemWork): readonly ItemRequest[] {
   const { name, members } = item;
-  if (members === null)
-    return there === undefined
-      ? []
-      : [
-          createRemovalRequest(name, {
-            method: 'DELETE',
-            path: toConnectionPath(there),
-            body: null,
-            refusals: HELD,
-          }),
-        ];
+  if (members === null) return createRemovals({ item, there }, toConnectionPath, HELD);
   if (there === undefined) return [creation(name, members)];
   const changed = changes.map(({ path: [, , member = ''] }) => member);
   const body = createRecord(

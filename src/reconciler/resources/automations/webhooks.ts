@@ -5,7 +5,7 @@ import { Secret, UnseenSecret } from '../../model/secret.ts';
 import { createRecord, type Value, type ValueRecord } from '../../model/value.ts';
 import { collection } from '../collections/collection.ts';
 import {
-  createRemovalRequest,
+  createRemovals,
   type Asking,
   type Get,
   type CollectionState,
@@ -108,12 +108,8 @@ function eventPath(url: string, source: string): string | null {
 /** A change sends what changes. Another secret needs another webhook: the one that is there is removed first. */
 function createWebhookRequests({ item, changes, there }: ItemWork): readonly ItemRequest[] {
   const { name, members } = item;
-  const removal = createRemovalRequest(name, {
-    method: 'DELETE',
-    path: toWebhookPath(there),
-    body: null,
-  });
-  if (members === null) return there === undefined ? [] : [removal];
+  const removals = createRemovals({ item, there }, toWebhookPath);
+  if (members === null) return removals;
   const changed = changes.map(({ path: [, , member = ''] }) => member);
   if (there === undefined) return createWebhook(name, members);
   // The list may lag behind the removal.
@@ -122,7 +118,7 @@ function createWebhookRequests({ item, changes, there }: ItemWork): readonly Ite
     const stays = createRecord([...Object.entries(there.members), ...Object.entries(members)]);
     const [creation, ...rest] = createWebhook(name, stays);
     const needs = { isShown: isGone, otherwise: createOldWebhookRefusal(name) };
-    return creation === undefined ? [] : [removal, { ...creation, needs }, ...rest];
+    return creation === undefined ? [] : [...removals, { ...creation, needs }, ...rest];
   }
   return [patchRequest(name, there.members, pick(members, changed), toWebhookPath(there))];
 }

@@ -9,7 +9,7 @@ import {
   type ValueRecord,
 } from '../../model/value.ts';
 import {
-  createRemovalRequest,
+  createRemovals,
   type ItemRequest,
   type ItemWork,
   type Prerequisite,
@@ -34,16 +34,7 @@ export function selectSent({ item, changes }: Pick<Storing, 'item' | 'changes'>)
 export function createAutomationRequests(work: ItemWork): readonly ItemRequest[] {
   const { item, there } = work;
   const { name, members } = item;
-  if (members === null)
-    return there === undefined
-      ? []
-      : [
-          createRemovalRequest(name, {
-            method: 'DELETE',
-            path: toAutomationPath(there),
-            body: null,
-          }),
-        ];
+  if (members === null) return createRemovals(work, toAutomationPath);
   return there === undefined ? createAutomation(name, members) : changeRequests(work, there);
 }
 

@@ -15,7 +15,7 @@ import {
 } from '../../model/value.ts';
 import {
   LACKING,
-  createRemovalRequest,
+  createRemovals,
   type Asking,
   type Call,
   type ItemRequest,
@@ -100,21 +100,12 @@ const USUAL_KIND = 'openhands';
 /** The one request that stores an item, or removes it. */
 export function wholeRequests(
   { item, there }: ItemWork,
-  path: string,
+  base: string,
   bodyOf: (members: ValueRecord) => ValueRecord,
 ): readonly ItemRequest[] {
   const { name, members } = item;
-  if (members === null)
-    return there === undefined
-      ? []
-      : [
-          createRemovalRequest(name, {
-            method: 'DELETE',
-            path: toItemPath(path, name),
-            body: null,
-            refusals: HELD,
-          }),
-        ];
+  const path = toItemPath(base, name);
+  if (members === null) return createRemovals({ item, there }, () => path, HELD);
   return [
     {
       kind: 'store',
@@ -122,7 +113,7 @@ export function wholeRequests(
       shows: members,
       call: {
         method: 'POST',
-        path: toItemPath(path, name),
+        path,
         body: createRecord({ ...selectCarriedMembers({ item, there }), ...bodyOf(members) }),
         refusals: FULL,
       },

@@ -209,6 +209,17 @@ export function createRemovalRequest(
   };
 }
 
+/** The one request that takes an item away, if it is there. */
+export function createRemovals(
+  { item: { name }, there }: Pick<ItemWork, 'item' | 'there'>,
+  pathOf: (there: ListedItem) => string,
+  refusals: NonNullable<Call['refusals']> = {},
+): readonly ItemRequest[] {
+  if (there === undefined) return [];
+  const path = pathOf(there);
+  return [createRemovalRequest(name, { method: 'DELETE', path, body: null, refusals })];
+}
+
 /** The request that gives an item another name. */
 export function createRenameRequest(
   item: ListedItem,

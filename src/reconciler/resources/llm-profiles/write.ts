@@ -16,7 +16,7 @@ import {
   type ValueRecord,
 } from '../../model/value.ts';
 import {
-  createRemovalRequest,
+  createRemovals,
   type Call,
   type Get,
   type ItemRequest,
@@ -51,13 +51,9 @@ export function createProfileRequests(
   base: string,
   keeping: Keeping,
 ): readonly ItemRequest[] {
-  const { item, there } = work;
-  const { name, members } = item;
+  const { name, members } = work.item;
   const path = `${base}/${encodeURIComponent(name)}`;
-  if (members === null)
-    return there === undefined
-      ? []
-      : [createRemovalRequest(name, { method: 'DELETE', path, body: null, refusals: HELD })];
+  if (members === null) return createRemovals(work, () => path, HELD);
   const sent = createProfileBody(work, work.listing.resends);
   return [
     {
