@@ -113,14 +113,16 @@ export function exitCodesPage(program, errors, meanings) {
     'codes that a command can end with are in its section of [commands](commands.md).\n',
     '## Errors\n',
     'The code of an error is in `error.code` of JSON documents and never changes its meaning. The message may be more precise.',
+    'A command that could not begin has `error.next`: the command that shows more. Give it the files and environments of the one that failed.',
     '[Troubleshooting](../troubleshooting.md) has the ones that people meet most.\n',
     table(
-      ['error', 'exit', 'what happened', 'what to do'],
-      Object.entries(errors).map(([name, { exit, hint }]) => [
+      ['error', 'exit', 'what happened', 'what to do', 'next'],
+      Object.entries(errors).map(([name, { exit, hint, next }]) => [
         code(name),
         String(exit),
         meanings[name],
         prose(hint),
+        next === undefined ? '' : code(next),
       ]),
     ),
     '',

@@ -7,6 +7,7 @@ import {
   worstExitCode,
   type FailureDocument,
   asSetpointError,
+  nextCommand,
 } from '../../reconciler/model/error.ts';
 import { perform } from './commands.ts';
 import { readInputs, type Inputs, inInputs, problemsInInputs } from './inputs.ts';
@@ -144,7 +145,7 @@ function failureDocument(error: SetpointError): FailureDocument {
     error instanceof InvalidSettings
       ? { diagnostics: error.diagnostics.map(toReportedDiagnostic) }
       : {};
-  return { error: { code, message, hint, ...listed } };
+  return { error: { code, message, hint, ...nextCommand(code), ...listed } };
 }
 
 function formatDiagnosticLines(error: SetpointError): string {

@@ -23,6 +23,6 @@ export function helpDocument(): object {
         exits,
       };
     }),
-    errors: Object.entries(ERRORS).map(([code, { exit, hint }]) => ({ code, exit, hint })),
+    errors: Object.entries(ERRORS).map(([code, entry]) => ({ code, ...entry })),
   };
 }

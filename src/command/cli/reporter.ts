@@ -1,5 +1,6 @@
 import {
   asSetpointError,
+  nextCommand,
   type SetpointError,
   computeErrorExitCode,
   worstExitCode,
@@ -266,7 +267,8 @@ export async function reportFailure(thrown: unknown, flags: ReportFlags, io: Io)
   const listed = diagnostics === null ? {} : { diagnostics: diagnostics.map(toReportedDiagnostic) };
   const outputs = failureOutputs(flags);
   const reporter = reporterTo<FailureDocument>(outputs, FAILURE_RENDERERS, flags, io);
-  await reporter.data({ error: { code, message, hint, ...listed } }, () => '');
+  const error = { code, message, hint, ...nextCommand(code), ...listed };
+  await reporter.data({ error }, () => '');
   if (diagnostics !== null) {
     await reporter.words((style) => `${diagnosticsText(diagnostics, style)}\n`);
   }

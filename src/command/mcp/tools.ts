@@ -329,7 +329,7 @@ async function runCommand(
   const { code, stdout, stderr } = await captureCommand(io, work);
   const document = parseDocument(stdout);
   if (document === null || 'error' in document)
-    return createErrorText(stderr === '' ? 'No result.' : stderr, code);
+    return createErrorText(stderr === '' ? 'No result.' : stderr, code, document?.['error']);
   const text = (await documentText(document, drift)) || 'No problems.\n';
   const whole = stderr === '' ? text : `${text}\n${stderr}`;
   const result = createResult(document, whole, code);

@@ -11,7 +11,8 @@ export function formatUsageHint(command = 'COMMAND'): string {
 
 /**
  * Every way in which setpoint can fail. `exit` is the exit code of the command; `hint` is what to do, unless the code that
- * throws it knows better. scripts/reference/errors.json says what happened; docs/reference/exit-codes.md has both.
+ * throws it knows better; `next` is the command that shows more, for the files and environments of the one that failed.
+ * scripts/reference/errors.json says what happened; docs/reference/exit-codes.md has all of it.
  */
 export const ERRORS = {
   usage: { exit: 3, hint: formatUsageHint() },
@@ -23,8 +24,13 @@ export const ERRORS = {
   'settings-invalid': {
     exit: 3,
     hint: 'Fix the problems listed; setpoint validate checks the file offline.',
+    next: 'setpoint validate',
   },
-  'reference-missing': { exit: 3, hint: 'Set the variables or files named above and run again.' },
+  'reference-missing': {
+    exit: 3,
+    hint: 'Set the variables or files named above and run again.',
+    next: 'setpoint doctor',
+  },
   'not-allowed': {
     exit: 3,
     hint: 'If this is intended, add it to the variable named, outside the branch.',
@@ -40,20 +46,27 @@ export const ERRORS = {
   'confirmation-needed': {
     exit: 3,
     hint: 'Run setpoint plan to see the changes, then apply with --yes.',
+    next: 'setpoint plan',
   },
   declined: { exit: 1, hint: 'Run the command again and answer yes.' },
   unauthorized: {
     exit: 4,
     hint: 'Check that the variable of server.api_key contains a key of this service, and that server.auth matches the service.',
+    next: 'setpoint doctor',
   },
   'policy-violated': {
     exit: 5,
     hint: 'Fix the problems listed, or have the policy changed; no flag lifts it.',
   },
-  'guard-refused': { exit: 5, hint: 'Check the plan; --allow RULE lifts a rule for one run.' },
+  'guard-refused': {
+    exit: 5,
+    hint: 'Check the plan; --allow RULE lifts a rule for one run.',
+    next: 'setpoint plan',
+  },
   'not-covered': {
     exit: 6,
     hint: 'Plan again, have that plan approved, and apply it.',
+    next: 'setpoint plan',
   },
   'other-origin': {
     exit: 6,
@@ -62,42 +75,61 @@ export const ERRORS = {
   'not-in-snapshot': {
     exit: 6,
     hint: `Take a new snapshot: ${SNAPSHOT_COMMAND}snapshot.json.`,
+    next: `${SNAPSHOT_COMMAND}snapshot.json`,
   },
   'snapshot-too-old': {
     exit: 6,
     hint: `Take a new snapshot: ${SNAPSHOT_COMMAND}snapshot.json.`,
+    next: `${SNAPSHOT_COMMAND}snapshot.json`,
   },
   unreachable: {
     exit: 1,
     hint: 'Check server.url, and that the service is up and reachable from here.',
+    next: 'setpoint doctor',
   },
   tls: {
     exit: 1,
     hint: 'Check the certificate of the service. To trust your own certificate authority, set server.ca_file.',
+    next: 'setpoint doctor',
   },
   'timed-out': { exit: 9, hint: 'Try again, or wait longer with --timeout.' },
-  'not-this-service': { exit: 1, hint: 'Check server.url and its path prefix.' },
+  'not-this-service': {
+    exit: 1,
+    hint: 'Check server.url and its path prefix.',
+    next: 'setpoint doctor',
+  },
   'dialect-not-spoken': {
     exit: 1,
     hint: 'This version of setpoint supports /api/settings, and /api/v1/settings as releases from 1.9 on have it.',
+    next: 'setpoint doctor',
   },
   'bad-response': {
     exit: 1,
     hint: 'Try again; if it persists, check proxies in between.',
+    next: 'setpoint doctor',
   },
   'rate-limited': { exit: 1, hint: 'Try again later.' },
   'server-error': { exit: 1, hint: "Check the service's logs." },
   'settings-refused': { exit: 1, hint: 'Fix the fields named. nothing was written.' },
-  'spec-refused': { exit: 3, hint: 'Name a spec that the service has: setpoint get specs.' },
+  'spec-refused': {
+    exit: 3,
+    hint: 'Name a spec that the service has: setpoint get specs.',
+    next: 'setpoint get specs',
+  },
   'applied-in-part': {
     exit: 7,
     hint: 'Run setpoint plan to see what is left.',
+    next: 'setpoint plan',
   },
   'check-failed': {
     exit: 1,
     hint: 'Fix the key, address or program of the item named.',
   },
-  'not-converged': { exit: 8, hint: 'Run setpoint plan to see what is left.' },
+  'not-converged': {
+    exit: 8,
+    hint: 'Run setpoint plan to see what is left.',
+    next: 'setpoint plan',
+  },
   contended: {
     exit: 1,
     hint: 'Another client is writing these settings. Run again when it is done.',
@@ -116,7 +148,11 @@ export const ERRORS = {
   },
   interrupted: { exit: 130, hint: 'Run the command again.' },
   terminated: { exit: 143, hint: 'Run the command again.' },
-  'state-unknown': { exit: 1, hint: 'Run setpoint plan to see what the service has.' },
+  'state-unknown': {
+    exit: 1,
+    hint: 'Run setpoint plan to see what the service has.',
+    next: 'setpoint plan',
+  },
   'branch-rewritten': {
     exit: 1,
     hint: 'Restore the branch; if it was rewritten on purpose, start again with --ref BRANCH:COMMIT, a commit of the new history that you trust.',
@@ -135,7 +171,7 @@ export const ERRORS = {
     exit: 1,
     hint: 'This is a defect of setpoint; please report it with the command you ran.',
   },
-} as const satisfies Record<string, { exit: number; hint: string }>;
+} as const satisfies Record<string, { exit: number; hint: string; next?: string }>;
 
 /** The codes of errors; new ones may be added. */
 export type ErrorCode = keyof typeof ERRORS;
@@ -163,6 +199,12 @@ export class SetpointError extends Error {
   }
 }
 
+/** Returns the command to run next after an error of a code; nothing if none helps. */
+export function nextCommand(code: ErrorCode): { readonly next?: string } {
+  const entry = ERRORS[code];
+  return 'next' in entry ? { next: entry.next } : {};
+}
+
 /** An error as documents carry it. */
 export function errorReport({ code, message, hint }: SetpointError): ErrorReport {
   return { code, message, hint };
@@ -187,7 +229,11 @@ export function asSetpointError(thrown: unknown): SetpointError {
 
 /** The JSON output of a command that could not begin: usage, files, references. */
 export interface FailureDocument {
-  readonly error: ErrorReport & { readonly diagnostics?: readonly ReportedDiagnostic[] };
+  readonly error: ErrorReport & {
+    /** The command that shows more, for the same files and environments. */
+    readonly next?: string;
+    readonly diagnostics?: readonly ReportedDiagnostic[];
+  };
 }
 
 /** The order of exit codes: the first of several environments wins. */

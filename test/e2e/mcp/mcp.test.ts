@@ -127,6 +127,15 @@ describe('what an agent can read', () => {
       expect((await call(client, name, args)).failed).toBe(true);
   });
 
+  it('an error has the command to run next as data', async () => {
+    writeFileSync(join(folder.path, 'settings.yaml'), 'version: 1\nsettigns: {}\n');
+    const result = await (await start()).callTool({ name: 'plan', arguments: {} });
+    expect(result['_meta']).toEqual({
+      'setpoint/exit-code': 3,
+      'setpoint/next': 'setpoint validate',
+    });
+  });
+
   it('resources are the settings files, schemas and help; prompts are texts', async () => {
     const client = await start();
     const { resources } = await client.listResources();

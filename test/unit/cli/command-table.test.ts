@@ -19,6 +19,21 @@ describe('the table of commands', () => {
     expect(new Set([...listed, 143])).toEqual(known);
   });
 
+  it('has each command that an error names as next, and it is the one of the hint', () => {
+    const named = Object.entries<{ hint: string; next?: string }>(ERRORS);
+    const nexts = named.flatMap(([, { next }]) => next ?? []);
+    expect(nexts).not.toEqual([]);
+    for (const next of nexts)
+      expect(COMMAND_NAMES).toContain(/^setpoint ([a-z]+)\b/.exec(next)?.[1]);
+    const names = COMMAND_NAMES.filter((name) => name !== 'help').join('|');
+    const namesOne = new RegExp(`setpoint (${names})\\b`);
+    const others = named.filter(([, { hint, next = '' }]) => {
+      const [command] = namesOne.exec(hint) ?? [];
+      return command !== undefined && !next.startsWith(command);
+    });
+    expect(others.map(([code]) => code)).toEqual([]);
+  });
+
   it.each(COMMAND_NAMES)('has an example of %s that it accepts', (name) => {
     const { example, flags } = commandEntry(name);
     expect(example).toContain(`setpoint ${name}`);
