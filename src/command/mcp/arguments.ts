@@ -32,6 +32,7 @@ export class Arguments {
       if (values[name] === undefined) throw usageError(`The argument ${name} is missing.`);
     for (const [name, value] of Object.entries(values)) {
       const wanted = properties[name] as ArgumentSchema;
+      if (isTooDeep(value)) throw usageError(`The argument ${name} has too many levels.`);
       if (!isOfType(value, wanted))
         throw usageError(`The argument ${name} is not valid.`, `It is ${describe(wanted)}.`);
     }
@@ -53,6 +54,14 @@ export class Arguments {
   json(name: string): Json | undefined {
     return this.#values[name] as Json | undefined;
   }
+}
+
+/** More than any settings file has, and few enough for every reader of a value. */
+const MOST_LEVELS = 64;
+
+function isTooDeep(value: unknown, levels = MOST_LEVELS): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  return levels === 0 || Object.values(value).some((inner) => isTooDeep(inner, levels - 1));
 }
 
 function isOfType(value: unknown, { type, enum: words }: ArgumentSchema): boolean {

@@ -221,6 +221,18 @@ describe('propose_change', () => {
     expect(readFileSync(join(folder.path, 'settings.yaml'), 'utf8')).toBe(before);
   });
 
+  it('refuses a value of many levels, and says which problems the settings have', async () => {
+    const client = await start();
+    let value: unknown = 1;
+    for (let level = 0; level < 3000; level += 1) value = { a: value };
+    const deep = await call(client, 'propose_change', { path: 'agent_settings', value });
+    expect([deep.failed, deep.exit]).toEqual([true, 3]);
+    expect(deep.text).toContain('The argument value has too many levels.');
+    writeFileSync(join(folder.path, 'settings.yaml'), 'version: 1\nsettigns: {}\n');
+    const broken = await call(client, 'propose_change', { path: 'language', value: 'en' });
+    expect(broken.text).toContain('settings.yaml:2:1 error unknown-key');
+  });
+
   it('refuses a literal where a reference belongs', async () => {
     const before = readFileSync(join(folder.path, 'settings.yaml'), 'utf8');
     const { text, failed } = await call(await start(), 'propose_change', {
