@@ -95,7 +95,7 @@ describe('the table of releases', () => {
 | recorded cases | 1 of 3, 1 known to differ |
 | settings | **no** |
 | custom secrets | yes |
-| skills and plugins | yes |
+| skills, plugins and canvas extensions | yes |
 
 - 1.0.0, the case "case b": it is known.
 - 1.0.0, step b: failed.
