@@ -111,8 +111,10 @@ function renameTool(tool: Value): Value {
 
 function sortNames(value: Value): Value {
   if (!isList(value)) return value;
-  const textOf = (one: Value): string =>
-    one instanceof Secret ? one.compareWith((text) => text) : String(one);
+  const textOf = (one: Value): string => {
+    const text = one instanceof Secret ? one.reveal() : one;
+    return typeof text === 'string' ? text : '';
+  };
   return value.toSorted((one, other) => (textOf(one) < textOf(other) ? -1 : 1));
 }
 
