@@ -137,6 +137,7 @@ it('a value of a reference is in no log, annotation, summary or comment, whereve
     MODEL: 'canary/model-03',
     NAME: 'canary-name-06',
     SECRET,
+    SETPOINT_ALLOWED_ORIGINS: `${on.store.url},h.example`,
   };
   for (const command of ['plan', 'drift', 'apply']) {
     on.store.stored = {
