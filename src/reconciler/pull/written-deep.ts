@@ -38,7 +38,7 @@ export function writeNested<Scalar>(
   before?: Nested<Scalar>,
 ): Json | undefined {
   const isArray = Array.isArray(value);
-  if (!isArray && !isNestedRecord(value)) return write(value as Scalar, path, before);
+  if (!isArray && !isNestedRecord(value)) return write(value, path, before);
   const written = Object.entries<Nested<Scalar>>(value).map(([key, one], index) => {
     const former = isArray ? (value[index - 1] ?? '') : undefined;
     return [
