@@ -14,6 +14,7 @@ import {
   collectSecrets,
   readPath,
   type Value,
+  type ValueRecord,
 } from '../model/value.ts';
 import { originProblem, type TravelPolicy, type TravelProblem } from './key-travel.ts';
 
@@ -121,13 +122,19 @@ function serverAddresses(declared: DesiredField): readonly DeclaredAddress[] {
   });
 }
 
-/** The urls that have a reference behind their host or as userinfo, such as the source of a skill: the value is sent to that host. */
+/**
+ * The urls that have a reference behind their host or as userinfo, such as the source of a skill, and those of repositories with a reference
+ * as `ref`: the value is sent to that host.
+ */
 function listSecretUrls(desired: DesiredContent): readonly DeclaredAddress[] {
   const inside = (path: Path, value: Value, source: Source): readonly DeclaredAddress[] => {
     if (isList(value))
       return value.flatMap((one, at) => inside([...path, String(at)], one, source));
     if (isRecord(value))
-      return Object.entries(value).flatMap(([name, one]) => inside([...path, name], one, source));
+      return [
+        ...findSecretRef(path, value, source),
+        ...Object.entries(value).flatMap(([name, one]) => inside([...path, name], one, source)),
+      ];
     const isUrl = isSecretUrl(value) && URL_USES.has(findPathFacts(path).use);
     return isUrl ? [{ path, host: value, credentials: [value], source }] : [];
   };
@@ -141,6 +148,29 @@ function listSecretUrls(desired: DesiredContent): readonly DeclaredAddress[] {
       ),
     ),
   ];
+}
+
+/** A `ref` from a reference beside the address of its repository: git sends it to that host. */
+function findSecretRef(
+  path: Path,
+  { source: place, url, ref }: ValueRecord,
+  source: Source,
+): readonly DeclaredAddress[] {
+  const repository = place ?? url ?? null;
+  if (!(ref instanceof Secret) || ref instanceof UnseenSecret || isEmpty(repository)) return [];
+  const host = repository instanceof Secret ? repository : readGitHost(repository);
+  return host === null ? [] : [{ path: [...path, 'ref'], host, credentials: [ref], source }];
+}
+
+/** The host that git asks for a repository, as an address; null for a folder of the server and for owner/repo of a known host. */
+function readGitHost(repository: Value): string | null {
+  const text = typeof repository === 'string' ? repository.trim() : '';
+  const [, user = ''] = /^(?:[a-z][a-z0-9+.-]*:\/\/)?([^/?#]*@)/i.exec(text) ?? [];
+  const [, host = null] =
+    /^[a-z][a-z0-9+.-]*:\/\/([^/?#]+)/i.exec(text.replace(user, '')) ??
+    (user === '' ? null : /^([^/:]+):/.exec(text.replace(user, ''))) ??
+    [];
+  return host === null ? null : /^http:/i.test(text) ? `http://${host}` : `https://${host}`;
 }
 
 /** Sources of skills and plugins are one-line texts like names. */

@@ -26,12 +26,28 @@ const URLS = [
   'https://git.example.com/x?k=${env:K}',
   'https://u:${env:K}@git.example.com/x',
 ];
-const CASES = PLACES.flatMap(([place, dialects, text]) =>
+/** A `ref` beside the address of a repository is sent there, too. */
+const REPOSITORIES = [
+  'https://git.example.com/x',
+  'ssh://git@git.example.com/x',
+  'git@git.example.com:x/y',
+];
+const CASES_OF_REF = PLACES.filter(([, , text]) => text.includes('source:')).flatMap(
+  ([place, dialects, text]) =>
+    dialects.flatMap((dialect) =>
+      REPOSITORIES.map(
+        (url) => [place, dialect, url, text.replace('URL', 'URL, ref: "${env:K}"')] as const,
+      ),
+    ),
+);
+const CASES_OF_URL = PLACES.flatMap(([place, dialects, text]) =>
   dialects.flatMap((dialect) =>
     // Validation refuses userinfo of mcp servers.
     URLS.slice(0, place.includes('mcp') ? 2 : 3).map((url) => [place, dialect, url, text] as const),
   ),
 );
+
+const CASES = [...CASES_OF_URL, ...CASES_OF_REF];
 
 it.each(CASES)(
   'the host of %s of %s must be an allowed origin: %s',
@@ -54,7 +70,7 @@ it.each(CASES)(
       expect(allowed?.error ?? null).toBeNull();
       const plain = {
         ...asked(front.url),
-        text: asked('').text.replace(/(?:u:)?\$\{env:K\}@?/, ''),
+        text: asked('').text.replace(/, ref: "\$\{env:K\}"|(?:u:)?\$\{env:K\}@?/, ''),
       };
       const [listedNowhere] = (await plan(plain)).environments;
       expect(listedNowhere?.error ?? null).toBeNull();
