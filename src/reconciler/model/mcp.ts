@@ -84,10 +84,10 @@ export function formatEntryKey(list: McpList, entry: ValueRecord): string | null
   return (name ?? place).key;
 }
 
-/** Every segment that may call an entry in a path: its place, and its name. */
+/** Every segment that may call an entry in a path: its place, also the part that is not shown, and its name. */
 export function callNames(list: McpList, entry: ValueRecord): readonly string[] {
   const { name, place } = createKnownEntry(list, entry);
-  return name === null ? [place.shown] : [place.shown, name.shown];
+  return [place.shown, place.key ?? [], name?.shown ?? []].flat();
 }
 
 /** Reports whether the file lists an entry as unmanaged, by any of its names. */
@@ -206,13 +206,13 @@ export function listPathedEntries(
   });
 }
 
-/** The identities of a list as paths name them: a second alike is `#2`. */
+/** The identities of a list as paths name them: a second that is shown alike is `#2`. */
 export function numberIdentities(identities: readonly Identity[]): string[] {
-  const seen = new IdentityMap<number>();
-  return identities.map((identity) => {
-    const before = seen.get(identity) ?? 0;
-    seen.set(identity, before + 1);
-    return before === 0 ? identity.shown : `${identity.shown}#${before + 1}`;
+  const seen = new Map<string, number>();
+  return identities.map(({ shown }) => {
+    const before = seen.get(shown) ?? 0;
+    seen.set(shown, before + 1);
+    return before === 0 ? shown : `${shown}#${before + 1}`;
   });
 }
 

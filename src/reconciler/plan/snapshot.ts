@@ -108,7 +108,10 @@ function formatMaskedIdentity(value: Value): Value {
 /** The identity of a masked value; null if a value is not masked. */
 function hiddenIdentity(value: Value): Identity | null {
   if (typeof value !== 'string' || !value.includes(MASK)) return null;
-  return value.endsWith(MASKED_PART) ? new Identity(bareUrl(value)) : Identity.unseen(MASK);
+  if (!value.endsWith(MASKED_PART)) return Identity.unseen(MASK);
+  const shown = bareUrl(value);
+  const literals = shown.split('…');
+  return literals.length > 1 ? Identity.unseen(shown, literals) : new Identity(shown);
 }
 
 function isMaskedText(value: Json | undefined): boolean {

@@ -3,6 +3,7 @@ import { Identity, Secret } from '../model/secret.ts';
 import {
   commandHoldsSecret,
   holdsSecretText,
+  isSecretText,
   sourceHoldsSecret,
   speaksOfSecrets,
 } from '../model/secret-words.ts';
@@ -23,10 +24,21 @@ import type { MemberFacts } from '../model/type-facts.ts';
  * a schema has a number, and a text where the facts of its type say how it is judged; of free JSON truth values alone.
  */
 
-/** The address of an mcp server: one with a secret in it shows the rest. */
+/** The address of an mcp server: one with a secret in it, also as a folder of its path, shows the rest. */
 export function concealAddress(value: Value): Value {
   if (typeof value !== 'string') return sealValue(value);
-  return isSensitiveAddress(value) ? new Secret(value, null, new Identity(bareUrl(value))) : value;
+  const bare = bareUrl(value);
+  const shown = maskFolders(bare);
+  return shown !== bare || isSensitiveAddress(value)
+    ? new Secret(value, null, new Identity(shown, bare))
+    : value;
+}
+
+/** An address with `…` for each folder of its path that has the form of a secret: what some services of mcp have for a key. */
+function maskFolders(address: string): string {
+  const path = /^(?:[a-z][a-z0-9+.-]*:)?[\\/]*[^\\/]*/i.exec(address)?.[0] ?? '';
+  const folders = address.slice(path.length).split('/');
+  return path + folders.map((one) => (isSecretText(one) ? '…' : one)).join('/');
 }
 
 /** The command of an mcp server, unless one of its words is a secret by its flag or its form. */
