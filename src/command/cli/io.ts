@@ -1,6 +1,5 @@
 import type { Variables } from '../../reconciler/model/ports.ts';
 import type { Readable, Writable } from 'node:stream';
-import { ERRORS, formatUsageHint } from '../../reconciler/model/error.ts';
 import type { Style } from '../../reconciler/render/text.ts';
 
 /** Everything of the process that a command touches, so that a command is a function of it. */
@@ -22,12 +21,13 @@ export interface Io {
   readonly abandon: AbortSignal;
 }
 
-/** The hint of an error; that of usage names the command that was used, unless the error has a hint of its own. */
+/** The hint of an error, with the name of the command that was used. */
 export function hintForCommand(
   { code, hint }: { readonly code: string; readonly hint: string },
   { command }: Pick<Io, 'command'>,
 ): string {
-  return code === 'usage' && hint === ERRORS.usage.hint ? formatUsageHint(command) : hint;
+  if (code !== 'usage' || command === undefined) return hint;
+  return hint.replace('help COMMAND', `help ${command}`);
 }
 
 /** A stream that accepts text. */

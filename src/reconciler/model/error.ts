@@ -4,18 +4,13 @@ import type { Path } from './path.ts';
 /** The command that takes a snapshot; a file behind it. */
 export const SNAPSHOT_COMMAND = 'setpoint get settings,sandboxes -o json=';
 
-/** The usual hint of a usage error, with the command that was used. */
-export function formatUsageHint(command = 'COMMAND'): string {
-  return `Run setpoint help ${command} for its flags.`;
-}
-
 /**
  * Every way in which setpoint can fail. `exit` is the exit code of the command; `hint` is what to do, unless the code that
  * throws it knows better; `next` is the command that shows more, for the files and environments of the one that failed.
  * scripts/reference/errors.json says what happened; docs/reference/exit-codes.md has all of it.
  */
 export const ERRORS = {
-  usage: { exit: 3, hint: formatUsageHint() },
+  usage: { exit: 3, hint: 'Run setpoint help COMMAND for its flags.' },
   'file-unreadable': {
     exit: 3,
     hint: 'Check the path, and that the file can be read.',

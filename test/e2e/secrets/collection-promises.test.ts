@@ -39,6 +39,12 @@ const SAMPLES: Readonly<Record<string, Sample>> = {
   },
   skills: { on: ['agent-server'], text: 'skills: { deploy: { source: /srv/deploy } }' },
   plugins: { on: ['agent-server'], text: 'plugins: { lint: { source: /srv/lint } }' },
+  canvas_extensions: {
+    on: ['agent-server'],
+    text: 'canvas_extensions: { board: { source: /srv/board } }',
+  },
+  workspace_parents: { on: ['agent-server'], text: 'workspace_parents: { /srv/team: {} }' },
+  workspaces: { on: ['agent-server'], text: 'workspaces: { /srv/shop: {} }' },
   provider_connections: {
     on: ['agent-server'],
     text: 'provider_connections: { team: { api_key: "${env:S1}", base_url: "https://${env:HOST}" } }',
