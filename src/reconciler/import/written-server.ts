@@ -135,7 +135,9 @@ function writeServerArguments(
   writing: Writing,
 ): Json | undefined {
   if (args.some((one) => isForeignList(one) || isForeignRecord(one))) return undefined;
-  const values = args.map((one) => (isForeignText(one) ? one : one === null ? '' : String(one)));
+  const values = args.map((one) =>
+    isForeignText(one) ? one : typeof one === 'object' ? '' : String(one),
+  );
   const texts = values.map(readForeignText);
   return values.map((value, index) => {
     const written = writeProgramArgument(owner, texts, index, writing.hidden);
