@@ -11,6 +11,7 @@ import {
 } from '../model/collection.ts';
 import { listRecordEntries, MCP_LISTS, listPathedEntries, OTHERS } from '../model/mcp.ts';
 import { describeRepeatedEntries } from '../model/keyed-lists.ts';
+import { ACTIVE_FORM } from '../model/collection-forms.ts';
 import { formatPath } from '../model/path.ts';
 import { isEmpty, isRecord } from '../model/value.ts';
 import { managesEntry, managesField } from '../plan/declared.ts';
@@ -226,11 +227,10 @@ function isOpen({ block, name }: ItemReference, desired: DesiredState): boolean 
   return !listItemNames(declared as Parameters<typeof listItemNames>[0]).includes(name);
 }
 
-/** Reports whether a service makes the agent profile `default`, as it does where no other one is active. */
-function isMadeByService({ block, name }: ItemReference, { answer }: ObservedState): boolean {
-  return (
-    block === 'agent_profiles' && name === 'default' && isEmpty(answer['active_agent_profile_id'])
-  );
+/** Reports whether a service makes the agent profile `default`, as it does where it is to be active and no other one is. */
+function isMadeByService({ block, name, path }: ItemReference, { answer }: ObservedState): boolean {
+  const isPointer = block === 'agent_profiles' && path[0] === ACTIVE_FORM.block;
+  return isPointer && name === 'default' && isEmpty(answer['active_agent_profile_id']);
 }
 
 /** The names of a collection, each as often as the service has it; null if that does not show. */

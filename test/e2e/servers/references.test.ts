@@ -203,6 +203,18 @@ it('the agent profile default is an error where another one is active', async ()
   expect((await run(text, 'plan', '--exit-code')).code).toBe(0);
 });
 
+it('the agent profile default is an error in an automation, for which no server makes it', async () => {
+  const { server, run } = await started();
+  const before = server.writes().length;
+  const text =
+    'automations: { weekly: { prompt: Sum up., cron: "@daily", agent_profile: default } }';
+  for (const args of [['plan'], ['apply', '--yes', '--allow', 'run-code']]) {
+    const refused = await run(text, ...args);
+    expect([refused.code, server.writes().length]).toEqual([3, before]);
+    expect(refused.stderr).toContain('names the agent profile default, which neither');
+  }
+});
+
 it('a plan knows that its list of agent profiles makes default active, which cannot be removed then', async () => {
   const { server, run } = await started();
   await post(server, '/api/profiles/it', { llm: { model: 'openai/gpt-5' } });
