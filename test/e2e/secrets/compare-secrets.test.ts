@@ -193,3 +193,22 @@ it('an answer that keeps values back although they were asked for is not compare
   expect((await run('apply', '--yes')).code).toBe(0);
   expect(server.writes()).toHaveLength(before);
 });
+
+it('a profile with a connection has the address of the connection beside its key, and not as its own', async () => {
+  const server = await startAgentServer();
+  onTestFinished(() => server.close());
+  const folder = folderWith({
+    'settings.yaml': dedent`
+      version: 1
+      server: { url: "${server.url}", api_key: "\${env:KEY}", compare_secrets: true }
+      provider_connections:
+        team: { provider: openai, api_key: "\${env:V}", base_url: "https://llm.example.com/v1" }
+      llm_profiles: { main: { model: openai/gpt-5, connection: team } }
+    `,
+  });
+  onTestFinished(() => folder.remove());
+  const run = (...args: string[]) =>
+    setpoint(args, { cwd: folder.path, env: { KEY: 'contract-key', V: 'declared-value' } });
+  expect(await run('apply', '--yes', '--allow', 'empty-store')).toMatchObject({ code: 0 });
+  expect(await run('plan', '--exit-code')).toMatchObject({ code: 0 });
+});

@@ -74,9 +74,14 @@ function readProfileKey(
   return shown === null || isMaskedSecret(shown) ? new UnseenSecret() : shown;
 }
 
-/** A profile for comparison: a secret is reported as stored or not, unless the service shows it. */
+/**
+ * A profile for comparison: a secret is reported as stored or not, unless the service shows it. A profile with a connection has no address of
+ * its own: beside secrets in clear a service shows that of the connection.
+ */
 function readLlmMembers(config: ValueRecord, key: Secret | null): ValueRecord {
+  const isLinked = !isEmpty(config[CONNECTION_ID]);
   const shown = mapRecord(config, (value, name) => {
+    if (isLinked && name === 'base_url') return null;
     if (!isSecretMember(name)) return value;
     return isRecord(value) ? mapRecord(value, hidden) : hidden(value);
   });
