@@ -18,7 +18,7 @@ import {
   USUAL_AUTH,
   USUAL_TRANSPORT,
 } from '../model/mcp.ts';
-import { pathNamed } from '../model/path.ts';
+import { type Path, pathNamed } from '../model/path.ts';
 import { isMaskedSecret } from '../model/secret-words.ts';
 import { Secret, UnseenSecret } from '../model/secret.ts';
 import type { ObservedState, Prediction, SecretState } from '../model/state.ts';
@@ -168,14 +168,31 @@ function withKeys(
   const isStored = ([name, state]: readonly [string, SecretState]): boolean =>
     state === 'stored' || (state === 'not-reported' && fieldNamed(name) !== undefined);
   const reported = [...secrets].filter(isStored).map(([name]) => name);
-  const known = [...reported, ...hidden].reduce((made, name) => {
-    const place = places.get(name as FieldName) ?? pathNamed(name);
-    const isHere = place.length === 1 || isRecord(readPath(made, place.slice(0, -1)));
-    return isHere && isEmpty(readPath(made, place))
-      ? assignPath(made, place, new UnseenSecret())
-      : made;
-  }, settings);
+  const empty = [...reported, ...hidden]
+    .map((name) => places.get(name as FieldName) ?? pathNamed(name))
+    .filter((place) => {
+      const isHere = place.length === 1 || isRecord(readPath(settings, place.slice(0, -1)));
+      return isHere && isEmpty(readPath(settings, place));
+    });
+  const known = assignTokens(settings, empty);
   return isRecord(readPath(known, MODEL_PART)) ? withPart(known, MODEL_PART, keys) : known;
+}
+
+/** A record with a token at each of these paths. A service may have thousands: each record is copied once. */
+function assignTokens(record: ValueRecord, paths: readonly Path[]): ValueRecord {
+  const byMember = new Map<string, Path[]>();
+  for (const [member = '', ...inner] of paths) {
+    const below = byMember.get(member);
+    if (below === undefined) byMember.set(member, [inner]);
+    else below.push(inner);
+  }
+  const assigned = [...byMember].map(([member, below]): [string, Value] => {
+    const inner = record[member];
+    return isRecord(inner) && below.every((path) => path.length > 0)
+      ? [member, assignTokens(inner, below)]
+      : [member, new UnseenSecret()];
+  });
+  return createRecord([...Object.entries(record), ...assigned]);
 }
 
 /** A record with a token in place of each secret that the service does not show. */
