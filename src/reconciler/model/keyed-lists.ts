@@ -44,9 +44,13 @@ export interface Repeat {
 
 /** Finds entries with a key that an earlier one has. Null is a key that is not known. */
 export function findRepeats(keys: readonly (string | null)[]): readonly Repeat[] {
+  const firsts = new Map<string, number>();
   return keys.flatMap((key, again) => {
-    const first = key === null ? again : keys.indexOf(key);
-    return first === again ? [] : [{ again, first }];
+    if (key === null) return [];
+    const first = firsts.get(key);
+    if (first !== undefined) return [{ again, first }];
+    firsts.set(key, again);
+    return [];
   });
 }
 
@@ -73,15 +77,16 @@ function describeRepeatsOfField({ field, value, source, block }: DesiredField): 
   if (block !== undefined || !isRecord(value)) return [];
   return MCP_LISTS.flatMap((list) => {
     const known = listRecordEntries(value[list]).map((entry) => createKnownEntry(list, entry));
-    const isSame = (one: number, other: number): boolean => {
-      const [own, before] = [known[one], known[other]];
-      if (own === undefined || before === undefined || own.place.key === null) return false;
-      return own.place.key === before.place.key && mayBeOne(own, before);
-    };
     const noun = list === 'stdio_servers' ? 'program' : 'server';
-    return known.flatMap((_, again) => {
-      const first = known.findIndex((__, other) => isSame(again, other));
-      if (first === again || first === -1) return [];
+    const earlierAt = new Map<string, number[]>();
+    return known.flatMap((own, again) => {
+      const { key } = own.place;
+      if (key === null) return [];
+      const earlier = earlierAt.get(key) ?? [];
+      const first = earlier.find((index) => mayBeOne(own, known[index] ?? own));
+      earlierAt.set(key, earlier);
+      earlier.push(again);
+      if (first === undefined) return [];
       const at = (index: number) => source([list, String(index)]);
       return [describeRepeat(['mcp_config', list], noun, { again, first }, at)];
     });

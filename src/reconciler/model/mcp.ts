@@ -84,19 +84,21 @@ export function formatEntryKey(list: McpList, entry: ValueRecord): string | null
   return (name ?? place).key;
 }
 
-/** Every segment that may call an entry in a path: its place, also the part that is not shown, and its name. */
+/** Every segment that may call an entry in a path: its place, and its name. */
 export function callNames(list: McpList, entry: ValueRecord): readonly string[] {
   const { name, place } = createKnownEntry(list, entry);
-  return [place.shown, place.key ?? [], name?.shown ?? []].flat();
+  return name === null ? [place.shown] : [place.shown, name.shown];
 }
 
-/** Reports whether the file lists an entry as unmanaged, by any of its names. */
+/** Reports whether the file lists an entry as unmanaged, by any of its names, or by its whole address where a part is not shown. */
 export function isUnmanagedEntry(
   unmanaged: readonly Path[],
   list: McpList,
   entry: ValueRecord,
 ): boolean {
-  return callNames(list, entry).some((name) => isUnmanaged(unmanaged, ['mcp_config', list, name]));
+  const { key } = createEntryIdentity(list, entry);
+  const names = [...callNames(list, entry), key ?? []].flat();
+  return names.some((name) => isUnmanaged(unmanaged, ['mcp_config', list, name]));
 }
 
 /**

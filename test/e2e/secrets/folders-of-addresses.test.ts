@@ -79,6 +79,14 @@ describe.each(ALL)('a folder with the form of a key, on %s', (dialect) => {
     }
   });
 
+  it('a server that the file leaves unmanaged by its whole address stays', async () => {
+    const path = `mcp_config.shttp_servers[${URL}]`;
+    const list = `mcp_config: { shttp_servers: [{ name: b, url: "${NEXT}" }] }`;
+    const blocks = `settings: { ${list} }\nunmanaged: ["${path}"]`;
+    const [kept] = (await plan(asked(blocks))).environments;
+    expect([kept?.changes, kept?.error]).toEqual([[], null]);
+  });
+
   it('is masked after a rotation', async () => {
     const declared =
       'mcp_servers: { a: { url: "https://mcp.example.com/s/${env:K}/mcp", transport: http } }';
